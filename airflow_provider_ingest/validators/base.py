@@ -1,0 +1,65 @@
+"""What a validator is: a column in, which rows pass out."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+if TYPE_CHECKING:
+    from airflow_provider_ingest.transformers.base import Rows
+
+
+class Validator(ABC):
+    """A columnar check: subclass, set ``code`` and ``message``, implement :meth:`passes`.
+
+    >>> class Positive(Validator):
+    ...     code, message = "positive", "The value must be above zero."
+    ...     def passes(self, values, rows):
+    ...         return values > 0
+    >>> Positive().passes(pl.Series([1, -1, None]), rows=None).to_list()
+    [True, False, None]
+    """
+
+    code: str = "invalid"
+    message: str = "The value is not valid."
+
+    @property
+    def name(self) -> str:
+        """The validator's name in manifests."""
+        return type(self).__name__
+
+    @abstractmethod
+    def passes(self, values: pl.Series, rows: Rows) -> pl.Series:
+        """A Boolean series of the same length: true or null passes, false fails the row."""
+
+    def describe(self) -> Mapping[str, Any]:
+        """The options as JSON values for the manifest: deterministic, without addresses."""
+        return {}
+
+
+class ScalarValidator(ABC):
+    """A check written for one value at a time: the engine loops, over distinct values where it can.
+
+    :meth:`check_value` returns ``True`` or ``None`` to pass, ``False`` to fail with ``message``, or a text that is
+    the message; ``ValueError("…")`` fails with its text. Set ``uses_row = True`` to receive the row.
+    """
+
+    code: str = "invalid"
+    message: str = "The value is not valid."
+    uses_row: bool = False
+
+    @property
+    def name(self) -> str:
+        """The validator's name in manifests."""
+        return type(self).__name__
+
+    @abstractmethod
+    def check_value(self, value: Any, row: Mapping[str, Any] | None) -> bool | str | None:
+        """Whether the value passes."""
+
+    def describe(self) -> Mapping[str, Any]:
+        """The options as JSON values for the manifest."""
+        return {}
