@@ -1,0 +1,48 @@
+"""Cancelling a run: a request that chunks in flight outlive."""
+
+from __future__ import annotations
+
+from airflow_provider_ingest.exceptions import Conflict
+from airflow_provider_ingest.runs.records import RunRecord
+from airflow_provider_ingest.runs.status import RunStatus
+from airflow_provider_ingest.service.requests import Ports
+
+
+def cancel(ports: Ports, run: RunRecord) -> RunRecord:
+    """Ask for the end of a run; asking again changes nothing.
+
+    A run that nobody works on yet is ``cancelled`` at once, one at work becomes ``cancelling`` until the chunks in
+    flight have finished. Raises :class:`Conflict` for a run that has ended otherwise.
+    """
+    if run.status is RunStatus.PENDING and _cancel_waiting(ports, run):
+        return ports.store.get_run(run.id)
+    if ports.store.change_status(run.id, RunStatus.CANCELLING):
+        current = ports.store.get_run(run.id)
+        ports.launcher.skip_waiting(current)
+        return current
+    current = ports.store.get_run(run.id)
+    if current.status in (RunStatus.CANCELLING, RunStatus.CANCELLED):
+        return current
+    raise Conflict(f"Run {run.id} has ended as {current.status}; it cannot be cancelled.", "run_finished")
+
+
+def _cancel_waiting(ports: Ports, run: RunRecord) -> bool:
+    """End a run that is still pending; ``False`` if it began to work meanwhile."""
+    duration = max((ports.now() - run.started_at).total_seconds(), 0.0)
+    summary = {
+        **run.counts.to_dict(),
+        "unprocessed": run.progress.unprocessed,
+        "total": run.total,
+        "duration_seconds": round(duration, 3),
+        "success_rate": 100.0 if not run.total else 0.0,
+        "error": None,
+        "warnings": list(ports.store.warnings(run.id)),
+    }
+    return ports.store.change_status(run.id, RunStatus.CANCELLED, origins={RunStatus.PENDING}, summary=summary)
+
+
+def cancel_message(run: RunRecord) -> str:
+    """What a caller is told after :func:`cancel`."""
+    if run.status is RunStatus.CANCELLED:
+        return f"Ingest run {run.id} is cancelled."
+    return f"Cancellation of ingest run {run.id} was requested; chunks in flight finish first."
