@@ -1,0 +1,38 @@
+"""The table ``ingest_rows``: the row log."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import BigInteger, Index, Integer, String
+from sqlalchemy.orm import Mapped, mapped_column
+
+from airflow_provider_ingest.models.base import Base, BigId, Document
+
+MESSAGE_LENGTH = 500
+"""Characters of a general message that the row log keeps for grouping: what fits into an index entry."""
+
+
+class IngestRow(Base):
+    """A logged row of a run, one per row number.
+
+    There is no foreign key on purpose: a check per row would cost a large run about as much as the log itself, and
+    the service never deletes runs, only rows.
+    """
+
+    __tablename__ = "ingest_rows"
+
+    run_id: Mapped[int] = mapped_column(BigId, primary_key=True, autoincrement=False)
+    row_number: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    chunk_index: Mapped[int] = mapped_column(Integer)
+    line_number: Mapped[int | None] = mapped_column(BigInteger)
+    status: Mapped[str] = mapped_column(String(16))
+    message: Mapped[str | None] = mapped_column(String(MESSAGE_LENGTH))
+    data: Mapped[dict[str, Any]] = mapped_column(Document)
+    errors: Mapped[dict[str, Any] | None] = mapped_column(Document)
+    trace: Mapped[dict[str, Any] | None] = mapped_column(Document)
+
+    __table_args__ = (
+        Index(None, "run_id", "status", "row_number"),
+        Index(None, "run_id", "message", "row_number"),
+    )
