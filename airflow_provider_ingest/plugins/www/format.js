@@ -1,0 +1,53 @@
+// Numbers, times and sizes as people read them, in their own language and zone.
+const numbers = new Intl.NumberFormat();
+const times = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
+
+/** 1234567 → 1,234,567 */
+export const count = (value) => (value === null || value === undefined ? "–" : numbers.format(value));
+
+/** A UTC timestamp in the user's zone. */
+export const time = (value) => (value ? times.format(new Date(value)) : "–");
+
+/** Seconds as 4.2 s, 3 min 20 s, 2 h 5 min. */
+export function duration(seconds) {
+  if (seconds === null || seconds === undefined || Number.isNaN(seconds)) return "–";
+  if (seconds < 60) return `${seconds < 10 ? seconds.toFixed(1) : Math.round(seconds)} s`;
+  const minutes = Math.floor(seconds / 60);
+  return minutes < 60 ? `${minutes} min ${Math.round(seconds % 60)} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+/** Bytes as 12.3 MB. */
+export function size(bytes) {
+  if (bytes === null || bytes === undefined) return "–";
+  const units = ["B", "kB", "MB", "GB", "TB"];
+  let value = bytes;
+  let unit = 0;
+  while (value >= 1000 && unit < units.length - 1) {
+    value /= 1000;
+    unit += 1;
+  }
+  return `${unit ? value.toFixed(1) : value} ${units[unit]}`;
+}
+
+/** Part of a whole in percent, one decimal, never 100 unless it is. */
+export function percent(part, whole) {
+  if (!whole) return "0 %";
+  const share = (100 * part) / whole;
+  return `${share > 99.9 && part < whole ? "99.9" : share.toFixed(share === 100 || share === 0 ? 0 : 1)} %`;
+}
+
+/** Seconds since the start, until the end or now. */
+export const elapsed = (run) => (new Date(run.completed_at ?? Date.now()) - new Date(run.started_at)) / 1000;
+
+/** Rows a second and seconds left of a run that works; null while nothing is known. */
+export function pace(run) {
+  const seconds = elapsed(run);
+  const rate = seconds > 0 ? run.progress.processed / seconds : 0;
+  const left = rate > 0 ? (run.progress.total - run.progress.processed) / rate : null;
+  return { rate, left };
+}
+
+export const OPEN = ["pending", "processing", "cancelling"];
+
+/** Whether a run still works. */
+export const isOpen = (run) => OPEN.includes(run.status);

@@ -1,0 +1,78 @@
+// The pages' entry: Airflow's shell imports this module and renders globalThis.Ingest with the ids of the view it stands in.
+import { Link, h, Router, useState, C } from "./shell.js";
+import { ErrorNote, Note } from "./pieces.js";
+import { DagRunTab, DagTab } from "./tabs.js";
+import { DashboardCard } from "./dashboard.js";
+import { Fix } from "./fix.js";
+import { Importer, Importers } from "./importers.js";
+import { Run } from "./run.js";
+import { Runs } from "./runs.js";
+import { Upload } from "./upload.js";
+
+const { Route, Routes, useLocation } = Router;
+
+/** Keeps an error of ours inside our page. */
+class Boundary extends globalThis.React.Component {
+  /** @param {object} props */
+  constructor(props) {
+    super(props);
+    this.state = { error: null };
+  }
+
+  static getDerivedStateFromError(error) {
+    return { error };
+  }
+
+  render() {
+    return this.state.error ? h(C.Box, { p: 4 }, h(ErrorNote, { error: this.state.error })) : this.props.children;
+  }
+}
+
+const SECTIONS = [
+  ["", "Runs"],
+  ["importers", "Importers"],
+  ["upload", "Upload"],
+];
+
+/** Where the section named by the path starts: the shell mounts us below /plugin/ingest. */
+function Navigation() {
+  const path = useLocation().pathname;
+  const root = path.slice(0, path.indexOf("/plugin/ingest") + "/plugin/ingest".length);
+  const rest = path.slice(root.length).split("/").filter(Boolean)[0] ?? "";
+  const current = rest === "runs" ? "" : rest;
+  return h(C.HStack, { as: "nav", "aria-label": "Ingest", gap: 5, mb: 4, borderBottomWidth: 1, pb: 2 },
+    SECTIONS.map(([to, label]) => h(Link, { key: to, to: `${root}/${to}`, current: current === to }, label)));
+}
+
+/** The pages under the navigation's own entry. */
+function Pages() {
+  return h(C.Box, { p: 4, maxW: "1400px", mx: "auto", w: "100%", "data-testid": "ingest" },
+    h(Navigation),
+    h(Routes, null,
+      h(Route, { index: true, element: h(Runs) }),
+      h(Route, { path: "runs/:runId", element: h(RunPage) }),
+      h(Route, { path: "runs/:runId/fix", element: h(Fix) }),
+      h(Route, { path: "importers", element: h(Importers) }),
+      h(Route, { path: "importers/:slug", element: h(Importer) }),
+      h(Route, { path: "upload", element: h(Upload) }),
+      h(Route, { path: "upload/:slug", element: h(Upload) }),
+      h(Route, { path: "*", element: h(Note, { title: "There is no such page." }) })));
+}
+
+/** A run named by the address; another id is another page, with a state of its own. */
+function RunPage() {
+  const { runId } = Router.useParams();
+  return h(Run, { key: runId, id: runId });
+}
+
+/** Which view the shell shows us in: it gives a DAG id on DAG pages, and a run id on DAG-run pages. */
+function Ingest({ dagId, runId }) {
+  const { pathname } = useLocation();
+  const [standing] = useState(() => (pathname.includes("/plugin/ingest") && !dagId ? "page" : null));
+  if (standing === "page") return h(Boundary, null, h(Pages));
+  if (dagId && runId) return h(Boundary, null, h(DagRunTab, { dagId, dagRunId: runId }));
+  if (dagId) return h(Boundary, null, h(DagTab, { dagId }));
+  return h(Boundary, null, h(DashboardCard));
+}
+
+globalThis.Ingest = Ingest;
