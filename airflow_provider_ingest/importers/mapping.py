@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping as MappingABC
+from collections.abc import Callable
+from collections.abc import Mapping as MappingABC
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
     AnyTransformer = Transformer | ScalarTransformer
     AnyValidator = Validator | ScalarValidator
+    AnyStep = AnyTransformer | AnyValidator
     Condition = Callable[[MappingABC[str, Any]], bool] | pl.Expr
 
 
@@ -85,7 +87,8 @@ class Key:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Relation:
     """A foreign key found by a natural key: ``field``'s value is looked up in ``table.key``, the ``attribute``
-    gets the row's ``value`` column."""
+    gets the row's ``value`` column.
+    """
 
     field: str
     attribute: str

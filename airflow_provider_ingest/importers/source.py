@@ -51,7 +51,18 @@ class Source(Protocol):
 
 
 FORMAT_OPTIONS = frozenset(
-    {"format", "delimiter", "quote", "escape", "encoding", "header_row", "skip_rows", "has_header", "column_names", "sheet"}
+    {
+        "format",
+        "delimiter",
+        "quote",
+        "escape",
+        "encoding",
+        "header_row",
+        "skip_rows",
+        "has_header",
+        "column_names",
+        "sheet",
+    }
 )
 """Options of any source that say how to read the file; they override what is found in it."""
 

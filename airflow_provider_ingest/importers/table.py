@@ -59,7 +59,8 @@ class ColumnShape:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableShape:
     """A table: columns in order, primary key, unique keys, and foreign keys as
-    ``{(local columns): (table, (remote columns))}``."""
+    ``{(local columns): (table, (remote columns))}``.
+    """
 
     name: str
     schema: str | None = None
