@@ -52,6 +52,9 @@ class RunStore(Protocol):
     def list_runs(self, which: RunFilter, page: int, per_page: int) -> Page[RunRecord]:
         """Runs, most recent first."""
 
+    def importers(self) -> Sequence[str]:
+        """The slugs of all importers that have runs, those that are gone included."""
+
     def latest_runs(self, importers: Iterable[str]) -> dict[str, RunRecord]:
         """The newest run of each importer that has one."""
 

@@ -112,6 +112,9 @@ class RunFilter:
     user_name: str | None = None
     started_after: datetime | None = None
     started_before: datetime | None = None
+    dag_run_id: str | None = None
+    root_run: int | None = None
+    """The first run of a family of retries: that run itself and all that came from it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from airflow_provider_ingest.exceptions import Conflict
 from airflow_provider_ingest.runs.records import RunRecord
 from airflow_provider_ingest.runs.status import RunStatus
+from airflow_provider_ingest.runs.summary import stats_of, summary_of
 from airflow_provider_ingest.service.requests import Ports
 
 
@@ -28,16 +29,7 @@ def cancel(ports: Ports, run: RunRecord) -> RunRecord:
 
 def _cancel_waiting(ports: Ports, run: RunRecord) -> bool:
     """End a run that is still pending; ``False`` if it began to work meanwhile."""
-    duration = max((ports.now() - run.started_at).total_seconds(), 0.0)
-    summary = {
-        **run.counts.to_dict(),
-        "unprocessed": run.progress.unprocessed,
-        "total": run.total,
-        "duration_seconds": round(duration, 3),
-        "success_rate": 100.0 if not run.total else 0.0,
-        "error": None,
-        "warnings": list(ports.store.warnings(run.id)),
-    }
+    summary = summary_of(run, stats_of(run, ports.now()), warnings=ports.store.warnings(run.id))
     return ports.store.change_status(run.id, RunStatus.CANCELLED, origins={RunStatus.PENDING}, summary=summary)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from airflow_provider_ingest.importers.manifest import Manifest
 from airflow_provider_ingest.runs.outcome import ErrorCount
 from airflow_provider_ingest.runs.records import RunRecord
 from airflow_provider_ingest.service.cells import escape_cell
@@ -14,16 +15,6 @@ from airflow_provider_ingest.service.requests import Ports
 
 ROW_STATUSES = ("success", "failed", "skipped")
 """The statuses of logged rows."""
-
-EXAMPLES = {
-    "string": "text",
-    "integer": "1",
-    "numeric": "9.99",
-    "boolean": "yes",
-    "date": "2024-01-31",
-    "datetime": "2024-01-31T12:00:00",
-}
-"""Example cells of a template by expected type."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,13 +65,6 @@ def logs_rows(ports: Ports, run: RunRecord, manifest: Mapping[str, Any] | None) 
 
 def template(manifest: Mapping[str, Any]) -> bytes:
     """A CSV with the importer's columns and one example row."""
-    columns = template_columns(manifest)
-    schema = manifest.get("schema") or {}
-    example = [EXAMPLES.get((schema.get(column) or {}).get("type", "string"), "text") for column in columns]
-    return write_rows([[escape_cell(column) for column in columns], example])
-
-
-def template_columns(manifest: Mapping[str, Any]) -> list[str]:
-    """The source fields in the order in which they are mapped, then those that are only expected."""
-    fields = [mapping["fields"][0] for mapping in manifest.get("mappings", ()) if mapping.get("fields")]
-    return list(dict.fromkeys([*fields, *(manifest.get("schema") or {})]))
+    described = Manifest.from_dict(manifest)
+    header = [escape_cell(column) for column in described.template_header()]
+    return write_rows([header, list(described.example_row().values())])

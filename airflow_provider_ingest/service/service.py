@@ -8,7 +8,7 @@ from typing import Any
 
 from airflow_provider_ingest.exceptions import ImporterNotFound
 from airflow_provider_ingest.runs.ports import Catalog, Launcher, RunStore
-from airflow_provider_ingest.runs.records import Page, RowRecord, RunFilter, RunRecord
+from airflow_provider_ingest.runs.records import ChunkRecord, Page, RowRecord, RunFilter, RunRecord
 from airflow_provider_ingest.service import cancelling, reading, retrying, starting
 from airflow_provider_ingest.service.failed_rows import FailedRows, find_failed_rows
 from airflow_provider_ingest.service.requests import Caller, Limits, Ports, StagedUpload, utc_now
@@ -39,6 +39,10 @@ class IngestService:
     def importers(self) -> Sequence[Mapping[str, Any]]:
         """All manifests, by slug."""
         return self.ports.catalog.manifests()
+
+    def known_importers(self) -> Sequence[str]:
+        """The slugs of all importers that have runs, those that are gone included."""
+        return self.ports.store.importers()
 
     def latest_runs(self, slugs: Sequence[str]) -> dict[str, RunRecord]:
         """The newest run of each of these importers."""
@@ -110,6 +114,10 @@ class IngestService:
         return self.ports.store.rows(
             run.id, page=paging.page, per_page=paging.per_page, status=paging.status, message=paging.message
         )
+
+    def chunks(self, run_id: int) -> Sequence[ChunkRecord]:
+        """The run's chunks in order; empty until it is planned."""
+        return self.ports.store.chunks(run_id)
 
     def row(self, run_id: int, row_number: int) -> RowRecord | None:
         """One logged row."""
