@@ -15,8 +15,8 @@ class IngestRun(Base):
     """One run of an importer.
 
     Counts of rows and chunks are not kept here: they are sums over ``ingest_chunks``, so that they cannot drift.
-    Two columns are unique only for a while and NULL otherwise, which every database's unique index understands:
-    ``open_retry_of`` while a retry has not ended, ``idempotency_slot`` while its key is reserved.
+    ``open_retry_of`` repeats ``retry_of`` while a retry has not ended and is NULL from then on: its unique index,
+    which every database understands, is what lets two retries at once give one.
     """
 
     __tablename__ = "ingest_runs"
@@ -36,8 +36,7 @@ class IngestRun(Base):
     root_run: Mapped[int | None] = mapped_column(BigId, ForeignKey("ingest_runs.id", ondelete="SET NULL"))
     open_retry_of: Mapped[int | None] = mapped_column(BigId)
     attempt: Mapped[int] = mapped_column(Integer, server_default="1")
-    idempotency_key: Mapped[str | None] = mapped_column(String(250))
-    idempotency_slot: Mapped[str | None] = mapped_column(String(64))
+    idempotency_key: Mapped[str | None] = mapped_column(String(255))
     request_fingerprint: Mapped[str | None] = mapped_column(String(128))
     fingerprint: Mapped[str | None] = mapped_column(String(128))
     options: Mapped[dict[str, Any]] = mapped_column(Document)
@@ -55,7 +54,6 @@ class IngestRun(Base):
         UniqueConstraint("key"),
         UniqueConstraint("dag_id", "dag_run_id"),
         UniqueConstraint("open_retry_of"),
-        UniqueConstraint("idempotency_slot"),
         Index(None, "importer", "id"),
         Index(None, "status", "id"),
         Index(None, "user_name", "started_at"),

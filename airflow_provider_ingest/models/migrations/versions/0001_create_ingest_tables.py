@@ -46,8 +46,7 @@ def _create_runs() -> None:
         sa.Column("root_run", BigId),
         sa.Column("open_retry_of", BigId),
         sa.Column("attempt", sa.Integer(), server_default="1", nullable=False),
-        sa.Column("idempotency_key", sa.String(250)),
-        sa.Column("idempotency_slot", sa.String(64)),
+        sa.Column("idempotency_key", sa.String(255)),
         sa.Column("request_fingerprint", sa.String(128)),
         sa.Column("fingerprint", sa.String(128)),
         sa.Column("options", Document(), nullable=False),
@@ -70,7 +69,6 @@ def _create_runs() -> None:
         sa.UniqueConstraint("key", name="uq_ingest_runs_key"),
         sa.UniqueConstraint("dag_id", "dag_run_id", name="uq_ingest_runs_dag_id_dag_run_id"),
         sa.UniqueConstraint("open_retry_of", name="uq_ingest_runs_open_retry_of"),
-        sa.UniqueConstraint("idempotency_slot", name="uq_ingest_runs_idempotency_slot"),
         sqlite_autoincrement=True,
     )
     for columns in (

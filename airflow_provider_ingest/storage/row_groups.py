@@ -1,0 +1,47 @@
+"""Finding the logged rows behind one line of the error summary."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlalchemy import ColumnElement, select, text
+
+from airflow_provider_ingest.models import MESSAGE_LENGTH
+from airflow_provider_ingest.storage.sql_store_base import ROWS
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
+# A logged message is the group's message alone, or followed by "; " and what came instead (RowFailure.text).
+# PostgreSQL's JSON functions refuse the escape of NUL, which values may hold; it is no part of a message.
+_POSTGRESQL = r"""
+EXISTS (
+  SELECT 1
+  FROM json_each(CAST(replace(ingest_rows.errors, '\u0000', '\ufffd') AS json) -> 'validation') AS field,
+       json_array_elements_text(field.value) AS message(line)
+  WHERE field.key || '\: ' || message.line = :message_group
+     OR starts_with(field.key || '\: ' || message.line, :message_start)
+)
+"""
+_SQLITE = r"""
+EXISTS (
+  SELECT 1
+  FROM json_each(ingest_rows.errors, '$.validation') AS field, json_each(field.value) AS message
+  WHERE field.key || '\: ' || message.value = :message_group
+     OR substr(field.key || '\: ' || message.value, 1, length(:message_start)) = :message_start
+)
+"""
+
+
+def in_group(session: Session, run_id: int, group: str) -> list[ColumnElement[bool]]:
+    """Conditions for the rows of a group: a general message, or ``field: message``.
+
+    General messages have an index; for the others the failed rows of the run are looked through.
+    """
+    group = group.replace("\0", "\ufffd")
+    general = ROWS.c.message == group[:MESSAGE_LENGTH]
+    if session.execute(select(ROWS.c.row_number).where(ROWS.c.run_id == run_id, general).limit(1)).first():
+        return [general]
+    looked_through = _POSTGRESQL if session.get_bind().dialect.name == "postgresql" else _SQLITE
+    condition = text(looked_through).bindparams(message_group=group, message_start=group + "; ")
+    return [ROWS.c.status == "failed", condition]  # type: ignore[list-item]  # a text is a condition to WHERE

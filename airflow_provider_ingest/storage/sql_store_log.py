@@ -1,0 +1,139 @@
+"""The row log in the SQL store: appending in bulk, paging, streaming, pruning."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import ColumnElement, RowMapping, delete, func, select
+
+from airflow_provider_ingest.runs.records import Page, RowRecord
+from airflow_provider_ingest.storage.row_copy import write_rows
+from airflow_provider_ingest.storage.row_groups import in_group
+from airflow_provider_ingest.storage.sql_store_base import ROWS, RUNS, SqlBase
+from airflow_provider_ingest.storage.sql_store_chunks import lock_chunk
+
+if TYPE_CHECKING:
+    import polars as pl
+
+BATCH_BYTES = 8_000_000
+"""About how much of the log one batch of failed rows holds in memory."""
+
+FIRST_BATCH, LARGEST_BATCH = 200, 5_000
+PRUNE_BATCH = 20_000
+"""Rows per DELETE: a fraction of a second of locks."""
+
+FAILED = "failed"
+
+
+class RowLog(SqlBase):
+    """The part of the store that keeps rows."""
+
+    def append_rows(self, run_id: int, index: int, rows: pl.DataFrame) -> None:
+        """Log rows of a chunk; ``rows`` has the schema ROW_LOG.
+
+        Has no effect once the chunk's outcome is recorded: what comes then is from an attempt that was given up.
+        """
+        if rows.is_empty():
+            return
+        with self._transaction() as session:
+            if lock_chunk(session, run_id, index)["finished_at"] is None:
+                write_rows(session, run_id, index, rows)
+
+    def rows(
+        self, run_id: int, *, page: int, per_page: int, status: str | None = None, message: str | None = None
+    ) -> Page[RowRecord]:
+        """Logged rows by row number; ``message`` limits to a general or ``field: message`` group."""
+        conditions = _conditions(run_id, status)
+        with self._transaction() as session:
+            if message is not None:
+                conditions += in_group(session, run_id, message)
+            total = session.scalar(select(func.count()).select_from(ROWS).where(*conditions)) or 0
+            query = select(ROWS).where(*conditions).order_by(ROWS.c.row_number)
+            found = session.execute(query.limit(per_page).offset((page - 1) * per_page)).mappings().all()
+        return Page(items=tuple(_row(row) for row in found), number=page, size=per_page, total=total)
+
+    def row(self, run_id: int, row_number: int) -> RowRecord | None:
+        """One logged row."""
+        query = select(ROWS).where(ROWS.c.run_id == run_id, ROWS.c.row_number == row_number)
+        with self._transaction() as session:
+            found = session.execute(query).mappings().first()
+        return None if found is None else _row(found)
+
+    def failed_rows(self, run_id: int) -> Iterator[Sequence[RowRecord]]:
+        """All failed rows by row number, in batches, with flat memory.
+
+        Each batch is a query of its own that goes on behind the last row number, so that no transaction and no
+        cursor stays open while the caller writes; batches shrink where rows are large.
+        """
+        after, size = 0, FIRST_BATCH
+        while True:
+            batch, read = self._failed_after(run_id, after, size)
+            if not batch:
+                return
+            yield batch
+            after = batch[-1].row_number
+            size = max(1, min(LARGEST_BATCH, BATCH_BYTES * len(batch) // max(read, 1)))
+
+    def count_rows(self, run_id: int, status: str | None = None) -> int:
+        """How many rows are logged."""
+        query = select(func.count()).select_from(ROWS).where(*_conditions(run_id, status))
+        with self._transaction() as session:
+            return session.scalar(query) or 0
+
+    def prune_rows(self, before: datetime, *, dry_run: bool = False) -> int:
+        """Delete logged rows of ended runs that ended before, in batches; returns how many."""
+        logged = select(ROWS.c.row_number).where(ROWS.c.run_id == RUNS.c.id).exists()
+        query = select(RUNS.c.id).where(RUNS.c.completed_at < before, logged).order_by(RUNS.c.id)
+        with self._transaction() as session:
+            expired = session.scalars(query).all()
+        if dry_run:
+            return sum(self.count_rows(run_id) for run_id in expired)
+        return sum(deleted for run_id in expired for deleted in self._delete_rows(run_id))
+
+    def _failed_after(self, run_id: int, after: int, size: int) -> tuple[list[RowRecord], int]:
+        """The next failed rows and about how many bytes they are."""
+        size_of = func.length(ROWS.c.data) + func.coalesce(func.length(ROWS.c.errors), 0)
+        query = (
+            select(ROWS, size_of.label("size"))
+            .where(*_conditions(run_id, FAILED), ROWS.c.row_number > after)
+            .order_by(ROWS.c.row_number)
+            .limit(size)
+        )
+        with self._transaction() as session:
+            found = session.execute(query).mappings().all()
+        return [_row(row) for row in found], sum(row["size"] for row in found)
+
+    def _delete_rows(self, run_id: int) -> Iterator[int]:
+        ours = ROWS.c.run_id == run_id
+        edge = select(ROWS.c.row_number).where(ours).order_by(ROWS.c.row_number).offset(PRUNE_BATCH - 1).limit(1)
+        while True:
+            with self._transaction() as session:
+                last = session.scalar(edge)
+                result: Any = session.execute(delete(ROWS).where(ours if last is None else ours & _up_to(last)))
+            yield int(result.rowcount)
+            if last is None:
+                return
+
+
+def _up_to(row_number: int) -> ColumnElement[bool]:
+    return ROWS.c.row_number <= row_number
+
+
+def _conditions(run_id: int, status: str | None) -> list[ColumnElement[bool]]:
+    conditions: list[ColumnElement[bool]] = [ROWS.c.run_id == run_id]
+    if status is not None:
+        conditions.append(ROWS.c.status == status)
+    return conditions
+
+
+def _row(row: RowMapping) -> RowRecord:
+    return RowRecord(
+        row_number=row["row_number"],
+        line_number=row["line_number"],
+        status=row["status"],
+        data=row["data"],
+        errors=row["errors"],
+        trace=row["trace"],
+    )
