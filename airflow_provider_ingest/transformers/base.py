@@ -78,6 +78,9 @@ class Transformer(ABC):
     needs_field: bool = True
     """Whether it works on a source field; one that builds its value from the row alone says ``False``."""
 
+    reads: tuple[str, ...] = ()
+    """Raw source fields that it reads from the rows, beyond its own, where it can name them."""
+
     @property
     def name(self) -> str:
         """The step's name in traces and manifests."""

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
-if TYPE_CHECKING:
-    from airflow_provider_ingest.transformers.base import Rows
+from airflow_provider_ingest.transformers.base import Refusal, Rows
 
 
 class Validator(ABC):
@@ -34,6 +33,11 @@ class Validator(ABC):
     @abstractmethod
     def passes(self, values: pl.Series, rows: Rows) -> pl.Series:
         """A Boolean series of the same length: true or null passes, false fails the row."""
+
+    def refusals(self, values: pl.Series, rows: Rows) -> tuple[Refusal, ...]:
+        """The rows that fail; override it for a validator with more than one message."""
+        failed = ~self.passes(values, rows).fill_null(True)
+        return (Refusal(rows=failed, code=self.code, message=self.message),) if failed.any() else ()
 
     def describe(self) -> Mapping[str, Any]:
         """The options as JSON values for the manifest: deterministic, without addresses."""

@@ -1,0 +1,42 @@
+"""The validator of presence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+
+from airflow_provider_ingest.transformers.base import Rows
+from airflow_provider_ingest.transformers.values import is_empty
+from airflow_provider_ingest.validators.base import Validator
+
+
+class RequiredValidator(Validator):
+    """Fails null, the empty text and the empty array (also as JSON text, ``[]``); blanks are a value.
+
+    >>> RequiredValidator().passes(pl.Series(["a", " ", "", None, "[]"]), rows=None).to_list()
+    [True, True, False, False, False]
+    """
+
+    code = "required"
+    message = "A value is required."
+
+    def __init__(self, message: str | None = None) -> None:
+        if message is not None:
+            self.message = message
+
+    def passes(self, values: pl.Series, rows: Rows) -> pl.Series:
+        """Whether there is a value."""
+        empty = is_empty(values)
+        if values.dtype == pl.String:
+            empty = empty | values.str.contains(r"\A\[[ \t\r\n]*\]\z").fill_null(False)
+        elif values.dtype == pl.List:
+            empty = empty | (values.list.len() == 0).fill_null(False)
+        elif values.dtype == pl.Array:
+            empty = empty | (values.arr.len() == 0).fill_null(False)
+        return ~empty
+
+    def describe(self) -> Mapping[str, Any]:
+        """The message."""
+        return {"message": self.message}
