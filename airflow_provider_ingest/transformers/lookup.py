@@ -161,7 +161,7 @@ class DefaultValueTransformer(Transformer):
         self._texts = tuple(text_of(value) for value in counted if value is not None)
 
     def transform(self, values: pl.Series, rows: Rows) -> pl.Series:
-        """The filled column: of its own type if the default has the same, of the default's if all is null, else text."""
+        """The filled column: of its own type if the default has the same, of the default's if all null, else text."""
         empty = self._empty(values)
         default = self._default
         if default.dtype == pl.Null:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import polars as pl
 
@@ -78,9 +78,8 @@ class NumericTransformer(Transformer):
         written = stripped(as_text(values))
         plain = self.format.plain_column(values)
         is_short = plain.str.contains(SHORT_SHAPE).fill_null(False)
-        others = plain.set(is_short, None)
-        numbers = [None if text is None else parse_plain(text) for text in others.to_list()]
-        if any(number is not None for number in numbers) or not self._fits_short():
+        others = plain.filter(~is_short).drop_nulls().unique().to_list()
+        if any(parse_plain(text) is not None for text in others) or not self._fits_short():
             result = self._exact(plain)
         else:
             result = self._short(plain.set(~is_short, None))
@@ -99,7 +98,7 @@ class NumericTransformer(Transformer):
     def _short(self, plain: pl.Series) -> pl.Series:
         """Numbers of at most 18 digits on each side of the point, in columns."""
         point = plain.str.find(".", literal=True)
-        scale = int((plain.str.len_bytes() - point - 1).max() or 0)  # type: ignore[arg-type]  # an integer column
+        scale = cast("int", (plain.str.len_bytes() - point - 1).max() or 0)
         parsed = plain.cast(pl.Decimal(MAX_PRECISION, scale))
         if self.decimals is None:
             return parsed

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import repeat
 from typing import Any
 
 import polars as pl
@@ -73,29 +75,19 @@ def apply_transformer(step: Transformer | ScalarTransformer, values: pl.Series, 
             came = f"{transformed.values.len()} values" if isinstance(transformed.values, pl.Series) else "no column"
             raise RunFailed(f"The transformer {step.name} returned {came} for {values.len()} rows.")
         return transformed
-    if not step.uses_row:
-        distinct = distinct_if_few(values)
-        if distinct is not None:
-            return _over_distinct(step, values, distinct)
-    results, failures = call_each(step.transform_value, values.to_list(), raw_rows(rows) if step.uses_row else None)
-    refused = refusals(failures, values.len(), step.name, "transform_error")
-    return Transformed(values=_column(results, values.name, step.name), refused=refused)
+    distinct = None if step.uses_row else distinct_if_few(values)
+    if distinct is not None:
+        return _over_distinct(step, values, distinct)
+    called = call_each(step.transform_value, values.to_list(), raw_rows(rows) if step.uses_row else None, step.name)
+    return Transformed(values=_column(called.results, values.name, step.name), refused=_refusals(called))
 
 
 def _over_distinct(step: ScalarTransformer, values: pl.Series, distinct: pl.Series) -> Transformed:
-    results, failures = call_each(step.transform_value, [*distinct.to_list(), None], None)
-    nulls = values.is_null()
-    if not nulls.any():  # the call for null was for nothing: no row has its result or its failure
-        results[-1] = None
-        failures.pop(len(results) - 1, None)
-    made = _column(results, values.name, step.name)
+    listed = distinct.to_list() + [None] * bool(values.null_count())
+    called = call_each(step.transform_value, listed, None, step.name)
     positions = positions_of(values, distinct)
-    failed = refusals(failures, len(results), step.name, "transform_error")
-    refused = tuple(
-        Refusal(rows=one.rows.gather(positions), code=one.code, message=laid_out(one.message, positions))
-        for one in failed
-    )
-    return Transformed(values=made.gather(positions).alias(values.name), refused=refused)
+    made = _column(called.results, values.name, step.name).gather(positions).alias(values.name)
+    return Transformed(values=made, refused=tuple(laid_out(refusal, positions) for refusal in _refusals(called)))
 
 
 def positions_of(values: pl.Series, distinct: pl.Series) -> pl.Series:
@@ -103,9 +95,10 @@ def positions_of(values: pl.Series, distinct: pl.Series) -> pl.Series:
     return spread(values, distinct, pl.int_range(distinct.len(), dtype=pl.UInt32, eager=True)).fill_null(distinct.len())
 
 
-def laid_out(message: str | pl.Series, positions: pl.Series) -> str | pl.Series:
-    """A message that may differ from value to value, for the rows at which the values stand."""
-    return message if isinstance(message, str) else message.gather(positions)
+def laid_out(refusal: Refusal, positions: pl.Series) -> Refusal:
+    """A refusal of distinct values, for the rows at which the values stand."""
+    message = refusal.message if isinstance(refusal.message, str) else refusal.message.gather(positions)
+    return Refusal(rows=refusal.rows.gather(positions), code=refusal.code, message=message)
 
 
 def _column(results: list[Any], name: str, step: str) -> pl.Series:
@@ -115,38 +108,49 @@ def _column(results: list[Any], name: str, step: str) -> pl.Series:
         raise RunFailed(f"The transformer {step} returned {error}.") from None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Called:
+    """What came of calling a user's function for each value.
+
+    :param results: one per value, ``None`` where it raised.
+    :param refused: by position, the texts of the ``ValueError`` it raised.
+    :param crashed: by position, a sentence on any other exception, without its text: that may hold values.
+    """
+
+    results: list[Any]
+    refused: dict[int, str]
+    crashed: dict[int, str]
+
+
 def call_each(
-    function: Callable[[Any, Any], Any], values: Sequence[Any], rows: Iterator[RawRow] | None
-) -> tuple[list[Any], dict[int, Exception]]:
-    """The function's results for all values (``None`` where it raised), and what it raised by position."""
+    function: Callable[[Any, Any], Any], values: Sequence[Any], rows: Iterator[RawRow] | None, step: str
+) -> Called:
+    """Call the function for each value, with its row or ``None``; what it raises is kept, not raised."""
     results: list[Any] = []
-    failures: dict[int, Exception] = {}
+    refused: dict[int, str] = {}
+    crashed: dict[int, str] = {}
     append = results.append
-    pairs = zip(values, rows, strict=True) if rows is not None else ((value, None) for value in values)
-    for value, row in pairs:
+    for value, row in zip(values, repeat(None) if rows is None else rows, strict=False):
         try:
             append(function(value, row))
+        except ValueError as error:
+            refused[len(results)] = str(error)[:MESSAGE_LIMIT] or f"{step} raised {type(error).__name__}."
+            append(None)
         except MemoryError:
             raise
         except Exception as error:  # noqa: BLE001  # a user's code: whatever it raises fails this row and no other
-            failures[len(results)] = error
+            crashed[len(results)] = f"{step} raised {type(error).__name__}."
             append(None)
-    return results, failures
+    return Called(results=results, refused=refused, crashed=crashed)
 
 
-def refusals(failures: Mapping[int, Exception], length: int, step: str, code: str) -> tuple[Refusal, ...]:
-    """What user code raised, as refusals: one, with a message per row."""
-    if not failures:
+def _refusals(called: Called) -> tuple[Refusal, ...]:
+    return refusals(called.refused | called.crashed, len(called.results), "transform_error")
+
+
+def refusals(messages: Mapping[int, str], length: int, code: str) -> tuple[Refusal, ...]:
+    """Messages by position as refusals: one, or none where there are no messages."""
+    if not messages:
         return ()
-    rows = [False] * length
-    messages: list[str | None] = [None] * length
-    for position, error in failures.items():
-        rows[position] = True
-        messages[position] = message_of(error, step)
-    return (Refusal(rows=pl.Series(rows), code=code, message=pl.Series(messages, dtype=pl.String)),)
-
-
-def message_of(error: Exception, step: str) -> str:
-    """The text of a ``ValueError``; of anything else only its type, since its text may hold values."""
-    text = str(error)[:MESSAGE_LIMIT] if isinstance(error, ValueError) else ""
-    return text or f"{step} raised {type(error).__name__}."
+    column = pl.Series([messages.get(position) for position in range(length)], dtype=pl.String)
+    return (Refusal(rows=column.is_not_null(), code=code, message=column),)

@@ -8,7 +8,7 @@ import numbers
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 import polars as pl
@@ -24,6 +24,9 @@ MAX_PRECISION = 38
 
 MAX_INTEGER = 2**63 - 1
 EXACT_FLOAT = 2**53
+
+LONGEST_PLAIN = 1000
+"""Digits up to which a decimal is written out; beyond it keeps its exponent (``1E+999999``)."""
 
 _COUNTABLE = (pl.String, pl.Boolean, pl.Date, pl.Datetime, pl.Time, pl.Decimal)
 
@@ -41,7 +44,7 @@ def text_of(value: Any) -> str:
     if isinstance(value, float):
         return str(int(value)) if value.is_integer() and abs(value) < EXACT_FLOAT else repr(float(value))
     if isinstance(value, Decimal):
-        return format(value, "f")
+        return format(value, "f") if abs(value.adjusted()) <= LONGEST_PLAIN else str(value)
     if isinstance(value, Mapping | Sequence | Set) and not isinstance(value, bytes | bytearray):
         return json.dumps(_plain(value), ensure_ascii=False, separators=(",", ":"))
     if isinstance(value, bytes | bytearray):
@@ -172,15 +175,17 @@ def _typed(listed: list[Any], kinds: set[type], name: str) -> pl.Series | None:
 
 
 def _decimals(listed: Sequence[Decimal | None], name: str) -> pl.Series | None:
-    scale = whole = 0
-    for value in listed:
-        if value is not None:
-            if not value.is_finite():
-                return None
-            exponent = value.as_tuple().exponent
-            scale = max(scale, -int(exponent))
-            whole = max(whole, value.adjusted() + 1)
-    return pl.Series(name, listed, dtype=pl.Decimal(MAX_PRECISION, scale)) if scale + whole <= MAX_PRECISION else None
+    text = pl.Series(name, [None if value is None else str(value) for value in listed], dtype=pl.String)
+    if text.str.contains("E", literal=True).any():
+        text = pl.Series(name, [None if value is None else text_of(value) for value in listed], dtype=pl.String)
+    if not text.str.contains(r"\A-?[0-9.]+\z").all():
+        return None  # NaN or infinite
+    point = text.str.find(".", literal=True)
+    length = text.str.len_bytes()
+    sign = text.str.starts_with("-")
+    scale = cast("int", (length - point - 1).max() or 0)
+    whole = cast("int", point.fill_null(length).max() or 0)
+    return text.cast(pl.Decimal(MAX_PRECISION, scale)) if scale + whole <= MAX_PRECISION else None
 
 
 def _datetimes(listed: list[Any], name: str) -> pl.Series | None:

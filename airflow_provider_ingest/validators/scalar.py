@@ -38,27 +38,20 @@ def apply_validator(validator: Validator | ScalarValidator, values: pl.Series, r
     distinct = None if validator.uses_row else distinct_if_few(values)
     if distinct is None:
         return _checked(validator, values.to_list(), rows)
-    listed = [*distinct.to_list(), None]
-    found = _checked(validator, listed if values.null_count() else listed[:-1], rows)
+    found = _checked(validator, distinct.to_list() + [None] * bool(values.null_count()), rows)
     if not found:
         return ()
     positions = positions_of(values, distinct)
-    return tuple(
-        Refusal(rows=one.rows.gather(positions), code=one.code, message=laid_out(one.message, positions))
-        for one in found
-    )
+    return tuple(laid_out(refusal, positions) for refusal in found)
 
 
 def _checked(validator: ScalarValidator, values: Sequence[Any], rows: Rows) -> tuple[Refusal, ...]:
-    verdicts, failures = call_each(validator.check_value, values, raw_rows(rows) if validator.uses_row else None)
-    expected = {position: error for position, error in failures.items() if isinstance(error, ValueError)}
-    others = {position: error for position, error in failures.items() if position not in expected}
-    found = [
-        *_verdicts(validator, verdicts),
-        *refusals(expected, len(values), validator.name, validator.code),
-        *refusals(others, len(values), validator.name, "validator_error"),
-    ]
-    return tuple(found)
+    called = call_each(validator.check_value, values, raw_rows(rows) if validator.uses_row else None, validator.name)
+    return (
+        *_verdicts(validator, called.results),
+        *refusals(called.refused, len(values), validator.code),
+        *refusals(called.crashed, len(values), "validator_error"),
+    )
 
 
 def _verdicts(validator: ScalarValidator, verdicts: Sequence[Any]) -> tuple[Refusal, ...]:
