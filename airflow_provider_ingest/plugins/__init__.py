@@ -1,0 +1,1 @@
+"""What Airflow's API server gets: the REST API and the pages."""

@@ -81,6 +81,16 @@ class IngestService:
         start = starting.upload_start(manifest, upload, caller, dry_run=dry_run, force=force, key=key)
         return starting.record(self.ports, start)
 
+    def start_staged(
+        self, slug: str, upload: StagedUpload, caller: Caller, *, dry_run: bool = False, force: bool = False
+    ) -> RunRecord:
+        """Start a run of any importer of files with a staged copy of a local file, as the command line does."""
+        manifest = self.importer(slug)
+        starting.check_takes_file(manifest)
+        starting.check_startable(manifest)
+        start = starting.upload_start(manifest, upload, caller, dry_run=dry_run, force=force, key=None)
+        return starting.record(self.ports, start)
+
     def trigger(
         self,
         slug: str,
@@ -154,6 +164,14 @@ class IngestService:
     def stream(self, download: FailedRows) -> Iterator[bytes]:
         """The bytes of a download."""
         return download.stream(self.ports.store)
+
+    def open_runs(self) -> Sequence[RunRecord]:
+        """All runs that have not ended."""
+        return self.ports.store.open_runs()
+
+    def prune_rows(self, before: datetime, *, dry_run: bool = False) -> int:
+        """Delete the logged rows of runs that ended before; returns how many."""
+        return self.ports.store.prune_rows(before, dry_run=dry_run)
 
     def _manifest(self, run: RunRecord) -> Mapping[str, Any] | None:
         try:

@@ -74,6 +74,15 @@ def check_takes_upload(manifest: Mapping[str, Any]) -> None:
         )
 
 
+def check_takes_file(manifest: Mapping[str, Any]) -> None:
+    """Raise :class:`Conflict` for an importer that can only read what its source says."""
+    kind = source_type(manifest)
+    if kind is not SourceType.UPLOAD and not kind.takes_path:
+        raise Conflict(
+            f"The importer {manifest['slug']!r} reads from {kind.value}; start it without a file.", "takes_no_file"
+        )
+
+
 def check_trigger(manifest: Mapping[str, Any], payload: str | None) -> None:
     """Raise unless the importer can be started without an upload, with this payload."""
     slug, kind = manifest["slug"], source_type(manifest)
@@ -150,7 +159,7 @@ def upload_start(
             start="upload", slug=manifest["slug"], file=upload.sha256, name=upload.name, dry_run=dry_run, force=force
         ),
         definition=manifest.get("fingerprint"),
-        options=start_options(force=force),
+        options={**start_options(force=force), **staged_option(manifest)},
     )
 
 
@@ -173,6 +182,15 @@ def trigger_start(
         definition=manifest.get("fingerprint"),
         options=start_options(force=force),
     )
+
+
+STAGED = "staged"
+"""Run option: the payload is a staging reference, although the importer's source takes a path."""
+
+
+def staged_option(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """Tells the tasks that a path importer's file is in staging already."""
+    return {} if source_type(manifest) is SourceType.UPLOAD else {STAGED: True}
 
 
 def start_options(*, force: bool) -> dict[str, Any]:

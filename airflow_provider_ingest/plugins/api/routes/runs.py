@@ -1,0 +1,154 @@
+"""Looking at runs: list, one run with its rows, its error summary, its failed rows as a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import StreamingResponse
+
+from airflow_provider_ingest.plugins.api import datamodels as models
+from airflow_provider_ingest.plugins.api import documents, paging
+from airflow_provider_ingest.plugins.api.dependencies import CurrentUser, User, ingest
+from airflow_provider_ingest.plugins.api.parameters import RunId, RunNumber
+from airflow_provider_ingest.runs.records import RunFilter, RunRecord
+from airflow_provider_ingest.runs.status import RunStatus
+from airflow_provider_ingest.service import FailedRows, IngestService, RowPaging
+from airflow_provider_ingest.service.resources import chunk_resource, row_resource, run_resource
+from airflow_provider_ingest.settings import load_settings
+
+router = APIRouter(tags=["runs"])
+
+RowStatus = Literal["success", "failed", "skipped"]
+
+
+@router.get("/", response_model=models.RunList, responses=documents.problems(422))
+def list_runs(
+    request: Request,
+    reader: CurrentUser,
+    page: paging.PageNumber = 1,
+    per_page: paging.PageSize = paging.PER_PAGE,
+    importer: Annotated[str | None, Query(max_length=200, description="Slug of an importer.")] = None,
+    status: Annotated[list[RunStatus] | None, Query(description="One or more statuses.")] = None,
+    user: Annotated[str | None, Query(max_length=250, description="Name of the user who started the run.")] = None,
+    started_after: Annotated[datetime | None, Query(description="Only runs recorded at or after this time.")] = None,
+    started_before: Annotated[datetime | None, Query(description="Only runs recorded before this time.")] = None,
+    dag_run_id: Annotated[str | None, Query(max_length=250, description="The run of this DAG run.")] = None,
+    root_run: Annotated[RunNumber | None, Query(description="A run and all retries that came from it.")] = None,
+) -> Any:
+    """The runs of all importers that the caller may read, most recent first."""
+    with ingest() as service:
+        which = RunFilter(
+            importers=readable_importers(service, reader, importer),
+            importer=importer,
+            statuses=frozenset(status) if status else None,
+            user_name=user,
+            started_after=as_utc(started_after),
+            started_before=as_utc(started_before),
+            dag_run_id=dag_run_id,
+            root_run=root_run,
+        )
+        found = service.runs(which, page, per_page)
+    return {
+        "data": [run_resource(run) for run in found.items],
+        "links": paging.links(request, found),
+        "meta": paging.meta(found),
+    }
+
+
+@router.get(
+    "/{run_id}",
+    response_model=models.RunDetailEnvelope,
+    response_model_exclude_unset=True,
+    responses=documents.problems(404, 422),
+)
+def show_run(
+    run_id: RunId,
+    user: CurrentUser,
+    rows_page: paging.PageNumber = 1,
+    rows_per_page: Annotated[int | None, Query(ge=1, le=1000, description="At most [ingest] max_show_rows.")] = None,
+    rows_status: Annotated[RowStatus | None, Query(description="Only rows that ended so.")] = None,
+    rows_message: Annotated[
+        str | None, Query(max_length=2000, description="Only rows of one line of the error summary.")
+    ] = None,
+) -> Any:
+    """One run with a page of its logged rows, by row number."""
+    most = load_settings().max_show_rows
+    paged = RowPaging(
+        page=rows_page, per_page=min(rows_per_page or most, most), status=rows_status, message=rows_message
+    )
+    with ingest() as service:
+        run = user.check_run(service.run(run_id))
+        rows = service.rows(run, paged) if user.may_read_rows(run.importer) else None
+    data = {**run_resource(run), "can": abilities(user, run)}
+    if rows is not None:
+        data |= {"rows": [row_resource(row) for row in rows.items], "rows_meta": paging.meta(rows)}
+    return {"data": data}
+
+
+@router.get("/{run_id}/chunks", response_model=models.ChunkList, responses=documents.problems(404, 422))
+def list_chunks(run_id: RunId, user: CurrentUser) -> Any:
+    """The chunks of a run: where they begin, how far they are, how long they took."""
+    with ingest() as service:
+        user.check_run(service.run(run_id))
+        return {"data": [chunk_resource(chunk) for chunk in service.chunks(run_id)]}
+
+
+@router.get(
+    "/{run_id}/errors/summary", response_model=models.ErrorSummaryEnvelope, responses=documents.problems(404, 422)
+)
+def error_summary(run_id: RunId, user: CurrentUser) -> Any:
+    """The failed rows of a run, counted by message."""
+    with ingest() as service:
+        user.check_run(service.run(run_id))
+        return {"data": service.error_summary(run_id).to_dict()}
+
+
+@router.get(
+    "/{run_id}/failed-rows/download",
+    response_class=StreamingResponse,
+    responses={**documents.csv_answer("The failed rows."), **documents.problems(404, 409, 422)},
+)
+def download_failed_rows(run_id: RunId, user: CurrentUser) -> StreamingResponse:
+    """The failed rows as a CSV: the original columns, `_error_message` and `_row_number`.
+
+    Cells that a spreadsheet would take for a formula begin with an apostrophe; the same file uploaded to retry loses
+    them again.
+    """
+    with ingest() as service:
+        user.check_rows(user.check_run(service.run(run_id)))
+        download = service.failed_rows(run_id)
+    headers = {"Content-Disposition": f'attachment; filename="{download.filename}"'}
+    return StreamingResponse(_stream(download), media_type="text/csv; charset=utf-8", headers=headers)
+
+
+def readable_importers(service: IngestService, user: User, importer: str | None) -> frozenset[str] | None:
+    """The importers whose runs the caller may read; ``None`` if that is all of them."""
+    if importer is not None:
+        return frozenset({importer} if user.may("GET", importer) else ())
+    slugs = service.known_importers()
+    readable = frozenset(slug for slug in slugs if user.may("GET", slug))
+    return None if len(readable) == len(slugs) else readable
+
+
+def abilities(user: User, run: RunRecord) -> dict[str, bool]:
+    """What the caller can do with the run now."""
+    has_failed = run.status.is_terminal and run.counts.failed > 0
+    return {
+        "cancel": not run.status.is_terminal and user.may("PUT", run.importer),
+        "retry": has_failed and user.may("POST", run.importer),
+        "download": has_failed and user.may_read_rows(run.importer),
+    }
+
+
+def as_utc(moment: datetime | None) -> datetime | None:
+    """A time without a zone is one in UTC."""
+    return moment.replace(tzinfo=UTC) if moment is not None and moment.tzinfo is None else moment
+
+
+def _stream(download: FailedRows) -> Iterator[bytes]:
+    """The file, over a session that lives as long as the download."""
+    with ingest() as service:
+        yield from service.stream(download)
