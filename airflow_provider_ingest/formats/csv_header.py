@@ -1,0 +1,208 @@
+"""Where the table of a CSV file starts, whether it has a header, and the names of its columns."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from airflow_provider_ingest.exceptions import FormatError
+from airflow_provider_ingest.formats.csv_dialect import CsvOptions
+from airflow_provider_ingest.formats.csv_exact import NEWLINE, Grammar
+from airflow_provider_ingest.formats.csv_rows import EXTRA
+from airflow_provider_ingest.formats.csv_sniff import SampleRecord, sample_records
+from airflow_provider_ingest.formats.csv_types import is_value, is_year, kind_of
+from airflow_provider_ingest.runs.frames import LINE_NUMBER, ROW_NUMBER
+
+_RESERVED = (ROW_NUMBER, LINE_NUMBER, EXTRA)
+_MAX_PREAMBLE = 50
+_LOOKED_AT = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layout:
+    """What a table's start says.
+
+    :param start: offset of the first data record in the sample.
+    :param line: its physical line.
+    """
+
+    columns: tuple[str, ...]
+    start: int
+    line: int
+    has_header: bool
+    skipped_lines: int
+    warnings: tuple[str, ...] = ()
+
+
+def find_layout(sample: bytes, rules: Grammar, options: CsvOptions) -> Layout:
+    """Find preamble, header and first data record in the sample.
+
+    :raises FormatError: there is no header where the options say it is.
+    """
+    skipped = options.header_row - 1 if options.header_row else options.skip_rows or 0
+    offset = _after_lines(sample, skipped)
+    records = list(sample_records(sample[offset:], rules, line=skipped + 1))
+    if not records:
+        raise FormatError(
+            f"The file holds nothing after its first {skipped} lines."
+            if skipped
+            else "The file holds empty lines only."
+        )
+    width = _width(records)
+    first = 0
+    if options.header_row is None and options.skip_rows is None:
+        first = _preamble(records, width)
+    has_header = _has_header(records[first:], width, options)
+    while not has_header and first > 0 and len(records[first - 1].cells or ()) == width:
+        first -= 1
+    rows = min(options.header_rows or 1, len(records) - first) if has_header else 0
+    warnings = []
+    if first:
+        before = records[first].line - 1
+        warnings.append(f"{before} lines before the {'header' if has_header else 'table'} were left out.")
+    names = _join_names([_cells(record, rules, width) for record in records[first : first + rows]])
+    body = [record.cells for record in records[first + rows :] if record.cells is not None]
+    names = _trimmed(names, body, width) if has_header else [""] * width
+    if options.column_names:
+        names = list(options.column_names)
+    columns, renamed = unique_names(names)
+    last = records[first + rows - 1] if rows else None
+    return Layout(
+        columns=columns,
+        start=offset + (last.end if last else records[first].start),
+        line=last.line + len(NEWLINE.findall(sample, offset + last.start, offset + last.end))
+        if last
+        else records[first].line,
+        has_header=has_header,
+        skipped_lines=records[first].line - 1,
+        warnings=(*warnings, *renamed),
+    )
+
+
+def unique_names(names: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Column names made unique, and a sentence for each that was changed.
+
+    >>> unique_names(["a", "a", ""])[0]
+    ('a', 'a_2', 'column_3')
+    """
+    taken: set[str] = set(_RESERVED)
+    given = {name.strip() for name in names}
+    result: list[str] = []
+    warnings: list[str] = []
+    for place, raw in enumerate(names, 1):
+        name = wanted = raw.strip().removeprefix("\ufeff") or f"column_{place}"
+        number = 2
+        while name in taken or (name != wanted and name in given):
+            name, number = f"{wanted}_{number}", number + 1
+        if name != wanted:
+            why = "is reserved" if wanted in _RESERVED else "is there before"
+            warnings.append(f"The header name {wanted!r} of column {place} {why}: the column is called {name!r}.")
+        taken.add(name)
+        result.append(name)
+    return tuple(result), tuple(warnings)
+
+
+def _after_lines(sample: bytes, number: int) -> int:
+    position = 0
+    for _ in range(number):
+        newline = NEWLINE.search(sample, position)
+        if newline is None:
+            raise FormatError(f"The file has fewer than {number + 1} lines: look at skip_rows and header_row.")
+        position = newline.end()
+    return position
+
+
+def _width(records: Sequence[SampleRecord]) -> int:
+    """Number of columns: of the first table if it is long enough to be one, else the most frequent."""
+    widths = [len(record.cells) for record in records if record.cells is not None and not _is_sparse(record)]
+    if not widths:
+        return max((len(record.cells) for record in records if record.cells), default=1)
+    run = next((place for place, width in enumerate(widths) if width != widths[0]), len(widths))
+    if widths[0] > 1 and (run >= 5 or run * 5 >= len(widths) > 2):
+        return widths[0] if run > 1 else _most_frequent(widths)
+    return _most_frequent(widths)
+
+
+def _most_frequent(widths: Sequence[int]) -> int:
+    return max(Counter(widths).items(), key=lambda item: (item[1], item[0]))[0]
+
+
+def _is_sparse(record: SampleRecord) -> bool:
+    """Whether hardly a cell is filled, as in a title above a table."""
+    cells = record.cells or []
+    return len(cells) > 2 and sum(bool(cell.strip()) for cell in cells) <= 1
+
+
+def _preamble(records: Sequence[SampleRecord], width: int) -> int:
+    """Number of records before the table."""
+    if width == 1:
+        return 0
+    for place, record in enumerate(records[:_MAX_PREAMBLE]):
+        cells = record.cells
+        if cells is None:
+            if place == 0 and len(records) > 1:
+                return 0
+            continue
+        if _is_sparse(record):
+            continue
+        if len(cells) == width or (len(cells) * 2 > width and len(cells) > 1 and _is_named(record)):
+            return place
+    return 0
+
+
+def _is_named(record: SampleRecord) -> bool:
+    return not any(is_value(kind_of(text)) for text in record.texts())
+
+
+def _has_header(records: Sequence[SampleRecord], width: int, options: CsvOptions) -> bool:
+    """Whether the first record names the columns: its cells are no values where those below are."""
+    if options.has_header is not None:
+        return options.has_header
+    first = records[0].texts()
+    if options.column_names:
+        given = [name.strip().casefold() for name in options.column_names]
+        return [text.strip().casefold() for text in first] == given
+    if options.header_row or options.header_rows or not first:
+        return True
+    body = [record.texts() for record in records[1:_LOOKED_AT] if record.cells and len(record.cells) == width]
+    if not body:
+        return not any(is_value(kind_of(text)) for text in first)
+    votes = 0
+    for place, text in enumerate(first[:width]):
+        kinds = Counter(kind_of(row[place]) for row in body if row[place].strip())
+        if not kinds:
+            continue
+        kind, number = kinds.most_common(1)[0]
+        if not is_value(kind) or number * 5 < sum(kinds.values()) * 4:
+            continue
+        own = kind_of(text)
+        if own == kind and not (is_year(text) and not all(is_year(row[place]) for row in body)):
+            votes -= 1
+        elif own in ("words", "other"):
+            votes += 1
+    return votes >= 0 if votes or _is_named(records[0]) else False
+
+
+def _cells(record: SampleRecord, rules: Grammar, width: int) -> list[str]:
+    if record.cells is not None:
+        return record.texts()
+    return [f"column_{place}" for place in range(1, width + 1)]
+
+
+def _join_names(rows: Sequence[Sequence[str]]) -> list[str]:
+    """The names of a header of several rows, joined by blanks."""
+    width = max((len(row) for row in rows), default=0)
+    return [
+        " ".join(part for row in rows if place < len(row) and (part := row[place].strip())) for place in range(width)
+    ]
+
+
+def _trimmed(names: list[str], body: Sequence[Sequence[bytes]], width: int) -> list[str]:
+    """The names with one more or less, where only a delimiter at the line's end makes the difference."""
+    whole = [row for row in body if len(row) == width]
+    if len(names) == width + 1 and not names[-1].strip() and whole:
+        return names[:-1]
+    if len(names) == width - 1 and whole and not any(row[-1].strip() for row in whole):
+        return [*names, ""]
+    return names

@@ -1,0 +1,195 @@
+"""The records of a block as rows and malformed rows: PyArrow for what is clean, the grammar for the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import orjson
+import polars as pl
+import pyarrow as pa
+import pyarrow.csv as pacsv
+
+from airflow_provider_ingest.formats import csv_exact
+from airflow_provider_ingest.formats.csv_exact import Grammar
+from airflow_provider_ingest.formats.csv_index import Block, Positions
+from airflow_provider_ingest.runs.frames import LINE_NUMBER, MALFORMED, ROW_NUMBER
+
+EXTRA = "_extra"
+"""Key of the surplus fields in the data of a malformed row."""
+
+MAX_RAW = 10_000
+"""Characters of a malformed record that are kept as its raw text."""
+
+_MAX_DATA = 1 << 20
+_ARROW_BLOCK = 1 << 20
+_BOM = b"\xef\xbb\xbf"
+
+
+class BlockRows:
+    """The records of one block on their way to rows.
+
+    :param first: number of the first row.
+    """
+
+    def __init__(self, block: Block, first: int, columns: Sequence[str], rules: Grammar, pads: bool) -> None:
+        self._block = block
+        self._columns = columns
+        self._rules = rules
+        self._pads = pads
+        self._numbers = np.arange(first, first + block.rows, dtype=np.int64)
+        self._lines = block.line_numbers()
+        self._malformed: dict[int, tuple[str, list[bytes]]] = {}
+
+    def suspects(self) -> set[int]:
+        """Records that the columnar reader must not see: broken, with NUL, escape or a byte order mark inside."""
+        block = self._block
+        found = set(block.broken)
+        for mark in (b"\0", self._rules.escape):
+            if mark and mark in block.data:
+                marks = np.flatnonzero(np.frombuffer(block.data, np.uint8) == mark[0])
+                records = np.searchsorted(block.ends, marks, side="right")
+                found.update(int(record) for record in np.unique(records) if record < block.rows)
+        if _BOM in block.data:
+            found.update(i for i in range(block.rows) if block.data.startswith(_BOM, int(block.starts[i])))
+        return found
+
+    def undecodable(self, known: set[int]) -> set[int]:
+        """Records that are not valid UTF-8."""
+        block, found = self._block, set()
+        position = int(block.starts[0])
+        while True:
+            try:
+                block.data[position : int(block.ends[-1])].decode()
+            except UnicodeDecodeError as error:
+                record = int(np.searchsorted(block.ends, position + error.start, side="right"))
+                found.add(record)
+                position = int(block.ends[record])
+            else:
+                return found - known
+
+    def columnar(self, left_out: set[int]) -> tuple[pl.DataFrame, set[int]] | None:
+        """All records but some, read by PyArrow, and those that are still to be padded.
+
+        :returns: ``None`` if PyArrow refuses them or their number does not add up.
+        """
+        block = self._block
+        kept = np.setdiff1d(np.arange(block.rows), np.fromiter(left_out, np.int64, len(left_out)))
+        if not len(kept):
+            return pl.DataFrame(schema=_schema(self._columns)), set()
+        if len(kept) == block.rows and block.is_dense:
+            data: Any = memoryview(block.data)[int(block.starts[0]) : int(block.ends[-1])]
+        else:
+            data = _join(block, kept)
+        ragged: list[tuple[int, int]] = []
+
+        def refuse(row: Any) -> str:
+            ragged.append((row.number - 1, row.actual_columns))
+            return "skip"
+
+        try:
+            longest = int((block.ends - block.starts).max())
+            table = _read_arrow(data, len(self._columns), self._rules, max(_ARROW_BLOCK, 2 * longest), refuse)
+        except pa.ArrowInvalid:
+            return None
+        if table.num_rows + len(ragged) != len(kept):
+            return None
+        good = np.delete(kept, [place for place, _ in ragged]) if ragged else kept
+        if not self._pads:
+            for place, found in ragged:
+                self._refuse(int(kept[place]), self._width_reason(found))
+        frame = pl.DataFrame(pl.from_arrow(table))
+        frame.columns = list(self._columns)
+        frame = frame.insert_column(0, pl.Series(ROW_NUMBER, self._numbers[good]))
+        frame = frame.insert_column(1, pl.Series(LINE_NUMBER, self._lines[good]))
+        return frame, {int(kept[place]) for place, _ in ragged} if self._pads else set()
+
+    def one_by_one(self, records: Sequence[int]) -> pl.DataFrame:
+        """Records read by the grammar; the bad ones are kept for :meth:`malformed`."""
+        width, good, values = len(self._columns), [], []
+        for index in records:
+            raw = self._raw(index)
+            reason = self._block.broken.get(index)
+            cells = None if reason else self._rules.cells(raw)
+            if cells is not None and self._pads and len(cells) != width:
+                surplus = cells[width:]
+                cells = cells if any(surplus) else cells[:width] + [b""] * (width - len(cells))
+            if cells is None:
+                self._refuse(index, reason or csv_exact.STRAY_QUOTE)
+            elif len(cells) != width:
+                self._refuse(index, self._width_reason(len(cells)), cells)
+            elif b"\0" in raw:
+                self._refuse(index, csv_exact.HAS_NUL, cells)
+            else:
+                try:
+                    values.append([cell.decode() for cell in cells])
+                    good.append(index)
+                except UnicodeDecodeError:
+                    self._refuse(index, csv_exact.NOT_UTF8, cells)
+        columns = [[row[i] for row in values] for i in range(width)]
+        data = dict(zip(_schema(self._columns), (self._numbers[good], self._lines[good], *columns), strict=True))
+        return pl.DataFrame(data, schema=_schema(self._columns))
+
+    def malformed(self) -> pl.DataFrame:
+        """The malformed records found so far, in file order."""
+        found = []
+        for index, (reason, cells) in sorted(self._malformed.items()):
+            raw = self._raw(index)
+            text = raw[: 4 * MAX_RAW].decode(errors="replace")[:MAX_RAW]
+            data = orjson.dumps(self._data(cells)).decode()
+            found.append((int(self._numbers[index]), int(self._lines[index]), reason, text, data))
+        return pl.DataFrame(found, schema=MALFORMED, orient="row")
+
+    def _refuse(self, index: int, reason: str, cells: list[bytes] | None = None) -> None:
+        if cells is None:
+            raw = self._raw(index)[:_MAX_DATA]
+            cells = self._rules.cells(raw) or csv_exact.recover(self._rules, raw, len(self._columns))[0]
+        self._malformed[index] = (reason, cells)
+
+    def _raw(self, index: int) -> bytes:
+        """A record without its newline."""
+        raw = self._block.data[int(self._block.starts[index]) : int(self._block.ends[index])]
+        return raw[:-2] if raw.endswith(b"\r\n") else raw[:-1] if raw.endswith((b"\n", b"\r")) else raw
+
+    def _width_reason(self, found: int) -> str:
+        return f"expected {len(self._columns)} fields, found {found}"
+
+    def _data(self, cells: Sequence[bytes]) -> dict[str, Any]:
+        """Cells under the header's names, the surplus under ``_extra``."""
+        texts = [cell.decode(errors="replace") for cell in cells]
+        data: dict[str, Any] = dict(zip(self._columns, texts, strict=False))
+        if len(texts) > len(self._columns):
+            data[EXTRA] = texts[len(self._columns) :]
+        return data
+
+
+def _schema(columns: Sequence[str]) -> dict[str, Any]:
+    return {ROW_NUMBER: pl.Int64, LINE_NUMBER: pl.Int64, **dict.fromkeys(columns, pl.String)}
+
+
+def _join(block: Block, kept: Positions) -> bytes:
+    """The bytes of some records, in runs; a last one without newline stays so."""
+    breaks = np.flatnonzero(block.starts[kept[1:]] != block.ends[kept[:-1]]) + 1
+    bounds = [0, *breaks.tolist(), len(kept)]
+    return b"".join(block.data[int(block.starts[kept[a]]) : int(block.ends[kept[b - 1]])] for a, b in pairwise(bounds))
+
+
+def _read_arrow(data: Any, width: int, rules: Grammar, block_size: int, refuse: Any) -> Any:
+    """Records as a table of text columns; bad UTF-8 raises, a wrong number of fields is handed to ``refuse``."""
+    names = [str(index) for index in range(width)]
+    return pacsv.read_csv(
+        pa.BufferReader(pa.py_buffer(data)),
+        read_options=pacsv.ReadOptions(column_names=names, use_threads=False, block_size=block_size),
+        parse_options=pacsv.ParseOptions(
+            delimiter=rules.dialect.delimiter,
+            quote_char=rules.dialect.quote or False,
+            newlines_in_values=True,
+            ignore_empty_lines=False,
+            invalid_row_handler=refuse,
+        ),
+        convert_options=pacsv.ConvertOptions(
+            column_types=dict.fromkeys(names, pa.large_string()), strings_can_be_null=False
+        ),
+    )

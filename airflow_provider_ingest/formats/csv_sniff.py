@@ -1,0 +1,156 @@
+"""The dialect of a CSV file, found from a sample.
+
+Every delimiter that occurs is tried with every quote; what reads the sample as the most even table of cells that look
+like values wins. After "Wrangling Messy CSV Files by Detecting Row and Type Patterns" (van den Burg et al., 2019),
+with fewer types and a price on broken quotes.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from airflow_provider_ingest.formats.csv_dialect import CsvOptions, Dialect
+from airflow_provider_ingest.formats.csv_exact import NEWLINE, Grammar, grammar
+from airflow_provider_ingest.formats.csv_types import kind_of
+
+DELIMITERS = (",", ";", "\t", "|", ":", "~", "^", "\x1f", "\x01", " ", ", ", "; ", "| ", " | ")
+UNUSED_DELIMITER = "\x1f"
+"""Delimiter of a table of one column whose text holds commas."""
+
+_MAX_RECORDS = 300
+_MAX_BYTES = 128 << 10
+_MAX_CELLS = 64
+_LEAST_SCORE = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class SampleRecord:
+    """A record of the sample; ``cells`` is ``None`` if its quotes are broken."""
+
+    start: int
+    end: int
+    line: int
+    cells: list[bytes] | None
+
+    def texts(self) -> list[str]:
+        """The cells as text."""
+        return [cell.decode(errors="replace") for cell in self.cells or ()]
+
+
+def sample_records(sample: bytes, rules: Grammar, most: int = _MAX_RECORDS, *, line: int = 1) -> Iterator[SampleRecord]:
+    """The records of a sample, without empty lines; broken ones end with their line."""
+    position, found = 0, 0
+    while position < len(sample) and found < most:
+        match = rules.fields.match(sample, position)
+        stop = match.end() if match else position
+        newline = NEWLINE.match(sample, stop)
+        is_good = match is not None and (newline is not None or stop == len(sample))
+        if not is_good:
+            newline = NEWLINE.search(sample, stop)
+            stop = newline.start() if newline else len(sample)
+        end = newline.end() if newline else len(sample)
+        if stop > position:
+            cells = rules.cells(sample[position:stop]) if is_good else None
+            yield SampleRecord(position, end, line, cells)
+            found += 1
+        line += len(NEWLINE.findall(sample, position, end))
+        position = end
+
+
+def find_dialect(sample: bytes, options: CsvOptions) -> Dialect:
+    """The dialect that reads the sample best; what the options say is not questioned.
+
+    :param sample: whole lines, UTF-8.
+    """
+    sample = sample[: sample.rfind(b"\n", 0, _MAX_BYTES) + 1 or _MAX_BYTES] if len(sample) > _MAX_BYTES else sample
+    best, best_score = None, 0.0
+    for delimiter in (options.delimiter,) if options.delimiter else _candidates(sample):
+        for quote in _quotes(sample, delimiter, options):
+            dialect = Dialect(delimiter=delimiter, quote=quote, escape=options.escape or "")
+            if options.escape is None:
+                dialect = _with_escape(sample, dialect)
+            score = _score(sample, dialect)
+            if best is None or score > best_score * 1.0001:
+                best, best_score = dialect, score
+    if best is None or (best_score < _LEAST_SCORE and not options.delimiter):
+        return _single_column(sample, options)
+    return best
+
+
+def _candidates(sample: bytes) -> list[str]:
+    found = []
+    for delimiter in DELIMITERS:
+        number = sample.count(delimiter.encode())
+        if number:
+            doubled = len(delimiter) == 1 and delimiter != " " and number == 2 * sample.count(delimiter.encode() * 2)
+            found.append(delimiter * 2 if doubled else delimiter)
+    return found
+
+
+def _quotes(sample: bytes, delimiter: str, options: CsvOptions) -> list[str]:
+    """Quotes worth a try: the double one, the single one where it stands beside delimiters, none."""
+    if options.quote is not None:
+        return [options.quote]
+    found = ['"']
+    mark = delimiter.encode()
+    if b"'" in sample and (sample.startswith(b"'") or mark + b"'" in sample or b"\n'" in sample):
+        beside = sample.count(b"'" + mark) + sample.count(b"'\n") + sample.count(b"'\r")
+        if beside >= 2:
+            found.append("'")
+    return found
+
+
+def _with_escape(sample: bytes, dialect: Dialect) -> Dialect:
+    """The dialect with a backslash before quotes, if that mends broken records."""
+    if not dialect.quote or b"\\" + dialect.quote.encode() not in sample:
+        return dialect
+    escaped = Dialect(delimiter=dialect.delimiter, quote=dialect.quote, escape="\\")
+    return escaped if _broken(sample, escaped) < _broken(sample, dialect) else dialect
+
+
+def _broken(sample: bytes, dialect: Dialect) -> int:
+    return sum(record.cells is None for record in sample_records(sample, grammar(dialect)))
+
+
+def _score(sample: bytes, dialect: Dialect) -> float:
+    """From 0 to 1: evenness of the rows × share of cells that look like values × share of good records."""
+    records = list(sample_records(sample, grammar(dialect)))
+    rows = [record.texts() for record in records if record.cells is not None]
+    if not rows:
+        return 0.0
+    widths = Counter(map(len, rows))
+    width, number = max(widths.items(), key=lambda item: (item[1], item[0]))
+    if width == 1 or (dialect.delimiter == " " and width < 3):
+        return 0.0
+    even = (number / len(rows)) ** 2 * (width - 1) / width
+    cells = [cell for row in rows for cell in row[:_MAX_CELLS]]
+    known = sum(kind_of(cell) != "other" or _is_prose(cell) for cell in cells) / len(cells)
+    whole = len(rows) / len(records)
+    price = 1.0
+    if dialect.delimiter == ":" and (b"://" in sample or any(kind_of(line) == "time" for line in _words(sample))):
+        price = 0.3
+    elif dialect.delimiter.isspace() and dialect.delimiter != "\t":
+        price = 0.7
+    elif len(dialect.delimiter) > 1 and dialect.delimiter.strip() != dialect.delimiter:
+        price = 0.95
+    return even * (known**2) * whole**2 * price
+
+
+def _words(sample: bytes) -> list[str]:
+    return sample[:4096].decode(errors="replace").replace('"', " ").replace(",", " ").replace(";", " ").split()
+
+
+def _is_prose(cell: str) -> bool:
+    """Whether it is a sentence rather than cells that were not taken apart."""
+    return len(cell) > 40 and cell.count(" ") * 12 >= len(cell) and not any(mark in cell for mark in ";|\t")
+
+
+def _single_column(sample: bytes, options: CsvOptions) -> Dialect:
+    quote = '"' if options.quote is None else options.quote
+    has_comma = any(
+        record.cells is None or len(record.cells) > 1
+        for record in sample_records(sample, grammar(Dialect(quote=quote, escape=options.escape or "")))
+    )
+    return Dialect(delimiter=UNUSED_DELIMITER if has_comma else ",", quote=quote, escape=options.escape or "")

@@ -1,0 +1,41 @@
+"""What a cell looks like: enough to tell a header from data, and a good delimiter from a bad one."""
+
+from __future__ import annotations
+
+import re
+
+_NUMBER = re.compile(
+    r"[-+]?[$€£¥]?\s?(?:\d{1,3}(?:[.,' ]\d{3})+(?:[.,]\d+)?|\d*[.,]?\d+(?:[eE][-+]?\d+)?|\d+[.,])\s?[%$€£¥]?"
+)
+_DATE = re.compile(
+    r"(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}|\d{1,2}[ -][A-Za-z]{3,9}[ -]\d{2,4})"
+    r"(?:[T ]\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?\s?(?:Z|[-+]\d{2}:?\d{2}|[AaPp][Mm])?)?"
+)
+_TIME = re.compile(r"\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?\s?(?:[AaPp][Mm])?")
+_LINK = re.compile(r"(?:https?|ftp|s3|file)://[^\s,;|]+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+", re.IGNORECASE)
+_WORDS = re.compile(r"[\w\s.'’&()/%#+*!?@°$€£=-]*")
+_YEAR = re.compile(r"(?:1[89]|20|21)\d\d")
+_LONGEST = 4096
+
+
+def kind_of(text: str) -> str:
+    """``empty``, ``number``, ``date``, ``time``, ``link``, ``words`` (plain text) or ``other``."""
+    text = text.strip()
+    if not text:
+        return "empty"
+    if len(text) > _LONGEST:
+        return "other"
+    for name, pattern in (("number", _NUMBER), ("date", _DATE), ("time", _TIME), ("link", _LINK), ("words", _WORDS)):
+        if pattern.fullmatch(text):
+            return name
+    return "other"
+
+
+def is_value(kind: str) -> bool:
+    """Whether a cell of this kind is data and no name."""
+    return kind in ("number", "date", "time", "link")
+
+
+def is_year(text: str) -> bool:
+    """Whether the cell may be a year, which names columns as well."""
+    return _YEAR.fullmatch(text.strip()) is not None
