@@ -61,6 +61,7 @@ class IngestRun(Base):
         Index(None, "importer", "file_sha256"),
         Index(None, "retry_of"),
         Index(None, "root_run"),
+        Index(None, "dag_run_id"),
         Index(None, "started_at"),
         Index(None, "completed_at"),
         {"sqlite_autoincrement": True},

@@ -253,12 +253,12 @@ def _conditions(which: RunFilter) -> list[ColumnElement[bool]]:
         conditions.append(RUNS.c.status.in_(sorted(which.statuses)))
     if which.user_name is not None:
         conditions.append(RUNS.c.user_name == which.user_name)
-    if which.started_after is not None:
-        conditions.append(RUNS.c.started_at >= which.started_after)
-    if which.started_before is not None:
-        conditions.append(RUNS.c.started_at < which.started_before)
     if which.dag_run_id is not None:
         conditions.append(RUNS.c.dag_run_id == which.dag_run_id)
     if which.root_run is not None:
         conditions.append(or_(RUNS.c.id == which.root_run, RUNS.c.root_run == which.root_run))
+    if which.started_after is not None:
+        conditions.append(RUNS.c.started_at >= which.started_after)
+    if which.started_before is not None:
+        conditions.append(RUNS.c.started_at < which.started_before)
     return conditions

@@ -1,0 +1,1 @@
+"""What tests of importers, services and operators are built from."""

@@ -120,6 +120,10 @@ class MemoryStore(MemoryWork):
         wanted = set(importers)
         return {run.importer: run for run in reversed(self._runs()) if run.importer in wanted}
 
+    def importers(self) -> Sequence[str]:
+        """The slugs of all importers that have runs, those that are gone included."""
+        return tuple(sorted({run.importer for run in self._runs()}))
+
     def count_starts(self, user_name: str | None, since: datetime) -> int:
         """How many runs the user started since."""
         return sum(run.user_name == user_name and run.started_at >= since for run in self._runs())
@@ -180,6 +184,8 @@ def _matches(which: RunFilter, run: RunRecord) -> bool:
         and (which.importer is None or run.importer == which.importer)
         and (which.statuses is None or run.status in which.statuses)
         and (which.user_name is None or run.user_name == which.user_name)
+        and (which.dag_run_id is None or run.dag_run_id == which.dag_run_id)
+        and (which.root_run is None or which.root_run in (run.id, run.root_run))
         and (which.started_after is None or run.started_at >= which.started_after)
         and (which.started_before is None or run.started_at < which.started_before)
     )

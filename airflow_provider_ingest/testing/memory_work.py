@@ -172,9 +172,8 @@ class MemoryWork:
 
 
 def _row(row: dict[str, Any]) -> RowRecord:
-    parsed: dict[str, Any] = {
-        name: None if row[name] is None else json.loads(row[name]) for name in ("data", "errors", "trace")
-    }
+    texts = {name: row[name] for name in ("data", "errors", "trace")}
+    parsed: dict[str, Any] = {name: None if text is None else json.loads(text) for name, text in texts.items()}
     return RowRecord(row_number=row[ROW_NUMBER], line_number=row[LINE_NUMBER], status=row["status"], **parsed)
 
 

@@ -79,6 +79,7 @@ def _create_runs() -> None:
         ["importer", "file_sha256"],
         ["retry_of"],
         ["root_run"],
+        ["dag_run_id"],
         ["started_at"],
         ["completed_at"],
     ):

@@ -1,0 +1,126 @@
+"""The migrations and the models give one schema, on every database that Airflow is run on here."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from alembic import command
+from alembic.autogenerate import compare_metadata
+from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, Engine, MetaData, create_engine, inspect, text
+
+from airflow_provider_ingest.get_provider_info import VERSION
+from airflow_provider_ingest.models import metadata
+from airflow_provider_ingest.models.db import IngestDBManager
+
+TABLES = set(metadata.tables)
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def connection(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Connection]:
+    """A connection to an empty database."""
+    if request.param == "sqlite":
+        engine: Engine = create_engine(f"sqlite:///{tmp_path}/airflow.db")
+        with engine.connect() as connection:
+            yield connection
+        engine.dispose()
+        return
+    engine = create_engine(request.getfixturevalue("postgres_url"))
+    with engine.connect() as connection:
+        connection.execute(text("DROP SCHEMA IF EXISTS migration CASCADE"))
+        connection.execute(text("CREATE SCHEMA migration"))
+        connection.execute(text("SET search_path TO migration"))
+        connection.commit()
+        yield connection
+        connection.rollback()
+        connection.execute(text("DROP SCHEMA migration CASCADE"))
+        connection.commit()
+    engine.dispose()
+
+
+def alembic_config(connection: Connection) -> Config:
+    config = Config(IngestDBManager.alembic_file)
+    config.attributes["connection"] = connection
+    return config
+
+
+def described(connection: Connection) -> dict[str, Any]:
+    """Everything that the database tells of the ingest tables, in an order of its own."""
+    inspector = inspect(connection)
+    names = sorted(set(inspector.get_table_names()) & TABLES)
+    return {
+        name: {
+            "columns": {
+                column["name"]: (str(column["type"]), column["nullable"], str(column["default"]))
+                for column in inspector.get_columns(name)
+            },
+            "primary key": inspector.get_pk_constraint(name),
+            "foreign keys": sorted(map(str, inspector.get_foreign_keys(name))),
+            "unique": sorted(map(str, inspector.get_unique_constraints(name))),
+            "indexes": sorted(map(str, inspector.get_indexes(name))),
+        }
+        for name in names
+    }
+
+
+def test_the_migrations_and_create_all_give_one_schema(connection: Connection) -> None:
+    command.upgrade(alembic_config(connection), "head")
+    migrated = described(connection)
+    connection.commit()
+    command.downgrade(alembic_config(connection), "base")
+    metadata.create_all(connection)
+    assert migrated == described(connection)
+    assert set(migrated) == TABLES
+
+
+def test_alembic_finds_nothing_left_to_migrate(connection: Connection) -> None:
+    command.upgrade(alembic_config(connection), "head")
+    context = MigrationContext.configure(
+        connection,
+        opts={
+            "compare_type": True,
+            "compare_server_default": True,
+            "version_table": IngestDBManager.version_table_name,
+            "include_object": lambda item, name, kind, *_: kind != "table" or name in TABLES,
+        },
+    )
+    assert compare_metadata(context, metadata) == []
+
+
+def test_going_back_to_base_leaves_only_the_version_table(connection: Connection) -> None:
+    command.upgrade(alembic_config(connection), "head")
+    command.downgrade(alembic_config(connection), "base")
+    assert inspect(connection).get_table_names() == [IngestDBManager.version_table_name]
+    command.upgrade(alembic_config(connection), "head")
+    assert set(inspect(connection).get_table_names()) == TABLES | {IngestDBManager.version_table_name}
+
+
+def test_the_version_of_the_package_maps_to_the_newest_revision() -> None:
+    scripts = ScriptDirectory.from_config(Config(IngestDBManager.alembic_file))
+    assert scripts.get_heads() == [IngestDBManager.revision_heads_map[VERSION]]
+
+
+def test_each_revision_can_be_undone() -> None:
+    for file in Path(IngestDBManager.migration_dir, "versions").glob("*.py"):
+        functions = {node.name: node for node in ast.parse(file.read_text()).body if isinstance(node, ast.FunctionDef)}
+        assert not isinstance(functions["downgrade"].body[-1], ast.Pass), file.name
+
+
+def test_every_name_fits_into_the_identifiers_of_each_database() -> None:
+    names = [constraint.name for table in metadata.tables.values() for constraint in table.constraints]
+    names += [index.name for table in metadata.tables.values() for index in table.indexes]
+    assert all(name and len(str(name)) <= 63 for name in names)
+
+
+def test_the_tables_are_apart_from_those_of_airflow() -> None:
+    from airflow.models.base import metadata as airflow_tables
+
+    assert isinstance(metadata, MetaData)
+    assert metadata is not airflow_tables
+    assert not TABLES & set(airflow_tables.tables)
