@@ -1,0 +1,1 @@
+"""Sources: how the file of a run is fetched."""

@@ -1,0 +1,145 @@
+"""Task ``finish``, whatever came before: add up, decide how the run ended, tell everybody, tidy up."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from airflow_provider_ingest.exceptions import RunFailed
+from airflow_provider_ingest.operators.assets import emit_asset_event
+from airflow_provider_ingest.operators.base import CHUNK, ERROR_KEY, PLAN, STAGE, IngestTask, importer_of, run_of
+from airflow_provider_ingest.runs.events import overrides
+from airflow_provider_ingest.runs.status import RunStatus
+from airflow_provider_ingest.runs.summary import check_reject_limit, event_of, stats_of, summary_of
+
+if TYPE_CHECKING:
+    from airflow.sdk import Context
+
+    from airflow_provider_ingest.importers.config import IngestConfig
+    from airflow_provider_ingest.runs.ports import RunStore
+    from airflow_provider_ingest.runs.records import RunRecord
+    from airflow_provider_ingest.storage.files import Staging
+
+log = logging.getLogger(__name__)
+
+OUTCOMES = frozenset({RunStatus.COMPLETED, RunStatus.COMPLETED_WITH_ERRORS})
+
+
+class FinishOperator(IngestTask):
+    """Last task of a run; runs on every ending.
+
+    It fails after its work where the run failed or was cancelled: sensors, dependent DAGs and people take a green
+    DAG run for a complete table. Asset events are sent for completed runs only.
+    """
+
+    def work(self, context: Context, store: RunStore) -> dict[str, Any]:
+        """Bring the run to its terminal status, once."""
+        from airflow.sdk.exceptions import AirflowFailException
+
+        from airflow_provider_ingest import bootstrap
+
+        config = importer_of(context)
+        staging = bootstrap.staging()
+        run = run_of(context, store)
+        was_open = not run.status.is_terminal
+        while not run.status.is_terminal:
+            run = self._end(context, config, run, store, staging)
+        staging.remove_run(run.key)
+        log.info("Ingest run %s is %s: %s", run.id, run.status, run.progress.to_dict())
+        if run.status not in OUTCOMES:
+            error = (run.summary or {}).get("error") or {}
+            raise AirflowFailException(error.get("message") or f"Ingest run {run.id} was {run.status}.")
+        if was_open and not run.is_dry_run and config.target is not None and run.counts.created + run.counts.updated:
+            emit_asset_event(context, run, config.target.conn_id, config.target.label)
+        return {"ingest_run_id": run.id, "status": str(run.status), **run.progress.to_dict()}
+
+    def _end(
+        self, context: Context, config: IngestConfig, run: RunRecord, store: RunStore, staging: Staging
+    ) -> RunRecord:
+        """Decide on the end, call the handlers, and change the status unless it changed meanwhile."""
+        error = None
+        if run.status is RunStatus.CANCELLING:
+            end = RunStatus.CANCELLED
+        else:
+            error = self._error(context, run, store) or self._publish(config, run)
+            end = RunStatus.FAILED if error else RunStatus.COMPLETED
+            if end is RunStatus.COMPLETED and run.counts.failed:
+                end = RunStatus.COMPLETED_WITH_ERRORS
+        if config.is_atomic and end not in OUTCOMES and not run.is_dry_run:
+            self._discard(config, run, store)
+        run = store.get_run(run.id)
+        self._after_import(config, run, end, store, staging)
+        summary = summary_of(run, stats_of(run), error=error, warnings=store.warnings(run.id))
+        store.change_status(run.id, end, origins={run.status}, summary=summary)
+        return store.get_run(run.id)
+
+    def _error(self, context: Context, run: RunRecord, store: RunStore) -> dict[str, str] | None:
+        """Why the run failed, as the failed task left it, or what can be seen from here."""
+        left = context["ti"].xcom_pull(task_ids=[STAGE, PLAN, CHUNK], key=ERROR_KEY) or []
+        errors = [error for error in left if error]
+        chunks = store.chunks(run.id)
+        undone = [chunk.index for chunk in chunks if chunk.outcome is None]
+        planned = context["ti"].xcom_pull(task_ids=PLAN)
+        if planned is not None and not undone and not errors:
+            return None
+        if errors:
+            return dict(errors[0])
+        if undone:
+            named = ", ".join(str(index) for index in undone[:5]) + (", …" if len(undone) > 5 else "")
+            message = f"{len(undone)} of {len(chunks)} chunks did not finish ({named}); see the logs of their tasks."
+        else:
+            message = "The file was not staged or planned; see the logs of the tasks 'stage' and 'plan'."
+        return {"message": message, "code": "task_failed"}
+
+    def _publish(self, config: IngestConfig, run: RunRecord) -> dict[str, str] | None:
+        """The last checks of a run whose chunks are all done, and making an atomic run visible."""
+        from airflow_provider_ingest import bootstrap
+
+        try:
+            check_ledger(run)
+            check_reject_limit(config.reject_limit, run)
+            if config.is_atomic and not run.is_dry_run:
+                bootstrap.target_for(config).publish(run.key)
+        except RunFailed as error:
+            if error.retryable:
+                raise
+            return {"message": str(error), "code": error.code}
+        return None
+
+    def _discard(self, config: IngestConfig, run: RunRecord, store: RunStore) -> None:
+        """Drop what an atomic run has staged; if that fails the run still ends."""
+        from airflow_provider_ingest import bootstrap
+
+        try:
+            bootstrap.target_for(config).discard(run.key)
+        except RunFailed as error:
+            store.add_warning(run.id, f"The rows staged in the target could not be dropped: {error}")
+
+    def _after_import(
+        self, config: IngestConfig, run: RunRecord, end: RunStatus, store: RunStore, staging: Staging
+    ) -> None:
+        """Call ``after_import`` of each handler, once; what it raises is a warning."""
+        handlers = [handler for handler in config.handlers if overrides(handler, "after_import")]
+        note = staging.temp(run.key, "after_import.done")
+        if not handlers or staging.has(note):
+            return
+        event, stats = event_of(replace(run, status=end)), stats_of(run)
+        for handler in handlers:
+            try:
+                handler.after_import(event, stats)
+            except Exception as error:  # the user's code may raise anything
+                name = type(handler).__name__
+                log.warning("after_import of %s raised %s", name, type(error).__name__, exc_info=True)
+                store.add_warning(run.id, f"after_import of {name} raised {type(error).__name__}.")
+        with staging.create(note):
+            pass
+
+
+def check_ledger(run: RunRecord) -> None:
+    """Raise if rows of a run whose chunks are all done were lost or counted twice: a bug, never shown as success."""
+    if run.counts.processed != run.total:
+        raise RunFailed(
+            f"The numbers do not add up: {run.total:,} rows were planned, {run.counts.processed:,} were worked. "
+            "This is a bug of the ingest provider; please report it."
+        )

@@ -1,0 +1,64 @@
+"""Listening to DAG runs: one that ends without its ``finish`` task takes its ingest run along.
+
+Registered by the plugin. The calls run inside the scheduler's (or the API server's) own transaction: nothing here
+commits, opens a savepoint or a second session, which would break the scheduler's locks.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from airflow.listeners import hookimpl
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
+DAG_PREFIX = "ingest_"
+
+_tables_seen: set[str] = set()
+
+
+@hookimpl  # type: ignore[untyped-decorator]
+def on_dag_run_success(dag_run: Any, msg: str) -> None:
+    """A DAG run that was marked as success by hand while its ingest run was open."""
+    _end(dag_run, "success")
+
+
+@hookimpl  # type: ignore[untyped-decorator]
+def on_dag_run_failed(dag_run: Any, msg: str) -> None:
+    """A DAG run that failed without ``finish``, or was marked as failed by hand."""
+    _end(dag_run, "failed")
+
+
+def _end(dag_run: Any, state: str) -> None:
+    if not dag_run.dag_id.startswith(DAG_PREFIX):
+        return
+    from sqlalchemy.orm import object_session
+
+    session = object_session(dag_run)
+    if session is None or not _has_tables(session):
+        return
+    from airflow_provider_ingest.bootstrap import session_store
+    from airflow_provider_ingest.service.reconciling import end_lost_run
+
+    with session.no_autoflush:
+        store = session_store(session)
+        run = store.find_run(dag_run.dag_id, dag_run.run_id)
+        if run is not None and not run.status.is_terminal:
+            end_lost_run(
+                store,
+                run,
+                f"Its DAG run ended as {state!r} without finishing it: it was marked by hand, or 'finish' failed.",
+            )
+
+
+def _has_tables(session: Session) -> bool:
+    """Whether ``airflow db migrate`` has made the tables; a failing statement would end the scheduler's transaction."""
+    url = str(session.get_bind())
+    if url not in _tables_seen:
+        from sqlalchemy import inspect
+
+        if not inspect(session.connection()).has_table("ingest_runs"):
+            return False
+        _tables_seen.add(url)
+    return True

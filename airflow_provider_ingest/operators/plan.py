@@ -1,0 +1,90 @@
+"""Task ``plan``: check the file's columns, cut it into chunks, record them."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+import orjson
+from airflow.sdk.configuration import conf
+
+from airflow_provider_ingest.exceptions import FormatError, UnsupportedFile
+from airflow_provider_ingest.operators.base import IngestTask, importer_of, run_of
+from airflow_provider_ingest.operators.sizing import MOST_CHUNKS, chunk_rows, estimated_rows
+from airflow_provider_ingest.runs.status import RunStatus
+from airflow_provider_ingest.settings import load_settings
+
+if TYPE_CHECKING:
+    from airflow.sdk import Context
+
+    from airflow_provider_ingest.formats.contract import FilePlan
+    from airflow_provider_ingest.importers.config import IngestConfig
+    from airflow_provider_ingest.runs.ports import RunStore
+    from airflow_provider_ingest.runs.records import RunRecord
+    from airflow_provider_ingest.storage.files import Staging
+
+READER = "reader.json"
+"""What the chunks' readers need beside their range, in the run's temporary directory."""
+
+log = logging.getLogger(__name__)
+
+
+class PlanOperator(IngestTask):
+    """Second task of a run: its return value is the list of chunk indexes that ``chunk`` is mapped over."""
+
+    def work(self, context: Context, store: RunStore) -> list[int]:
+        """Plan the staged file, or the failed rows of the run that is retried."""
+        from airflow.sdk.exceptions import AirflowSkipException
+
+        from airflow_provider_ingest import bootstrap
+
+        run = run_of(context, store)
+        if run.status is not RunStatus.PROCESSING:
+            raise AirflowSkipException(f"Ingest run {run.id} is {run.status}; nothing is planned.")
+        planned = store.chunks(run.id)
+        if any(chunk.started_at for chunk in planned):
+            log.info("The run was planned before and has begun; its %s chunks stand", len(planned))
+            return [chunk.index for chunk in planned]
+        staging = bootstrap.staging()
+        plan = self._plan(importer_of(context), run, store, staging)
+        with staging.create(staging.temp(run.key, READER)) as file:
+            file.write(orjson.dumps(dict(plan.reader)))
+        store.record_file(run.id, {**(run.file or {}), **plan.facts, "columns": list(plan.columns)})
+        store.record_plan(run.id, plan.chunks, plan.warnings)
+        log.info("%s rows in %s chunks", f"{plan.rows:,}", len(plan.chunks))
+        return [chunk.index for chunk in plan.chunks]
+
+    def _plan(self, config: IngestConfig, run: RunRecord, store: RunStore, staging: Staging) -> FilePlan:
+        """Cut the file; again, with larger chunks, if it has so many more rows than estimated."""
+        most = load_settings().chunk_size
+        slots = conf.getint("core", "parallelism")
+        rows = self._estimate(run, store, staging)
+        while True:
+            plan = self._cut(config, run, store, staging, chunk_rows(config.chunk_rows, most, rows=rows, slots=slots))
+            if len(plan.chunks) <= MOST_CHUNKS:
+                return plan
+            rows = plan.rows
+
+    def _estimate(self, run: RunRecord, store: RunStore, staging: Staging) -> int:
+        if run.retry_of is not None:
+            return store.get_run(run.retry_of).counts.failed
+        file = run.file or {}
+        with staging.path(file["reference"]).open("rb") as stream:
+            return estimated_rows(stream.read(1 << 20), file["size"])
+
+    def _cut(self, config: IngestConfig, run: RunRecord, store: RunStore, staging: Staging, rows: int) -> FilePlan:
+        from airflow_provider_ingest.formats import plan_file
+        from airflow_provider_ingest.operators.retry_rows import plan_corrected_rows, plan_logged_rows
+
+        scratch = staging.directory(staging.temp(run.key, "chunks"))
+        try:
+            if run.retry_of is None:
+                path = staging.path((run.file or {})["reference"])
+                options = config.source.format_options if config.source else {}
+                return plan_file(path, options=options, chunk_rows=rows, scratch=scratch)
+            original = store.get_run(run.retry_of)
+            if run.payload is None:
+                return plan_logged_rows(store, original, chunk_rows=rows, scratch=scratch)
+            return plan_corrected_rows(staging.path(run.payload), store, original, chunk_rows=rows, scratch=scratch)
+        except UnsupportedFile as error:
+            raise FormatError(str(error)) from error

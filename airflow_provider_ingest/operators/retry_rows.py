@@ -1,0 +1,110 @@
+"""The rows of a retry: those that failed before, as they were logged, or corrected in a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from airflow_provider_ingest.exceptions import FormatError, SourceError
+from airflow_provider_ingest.formats import plan_file, plan_rows, read_chunk
+from airflow_provider_ingest.runs.frames import LINE_NUMBER, ROW_NUMBER
+from airflow_provider_ingest.service.cells import unescape_cell
+from airflow_provider_ingest.service.failed_rows import ERROR_MESSAGE, EXTRA
+
+if TYPE_CHECKING:
+    from airflow_provider_ingest.formats.contract import FilePlan
+    from airflow_provider_ingest.runs.ports import RunStore
+    from airflow_provider_ingest.runs.records import RunRecord
+
+CHUNK = 250_000
+
+
+def plan_logged_rows(store: RunStore, original: RunRecord, *, chunk_rows: int, scratch: Any) -> FilePlan:
+    """Plan the failed rows of a run as its row log keeps them; flat memory."""
+    logged = store.count_rows(original.id, "failed")
+    if logged < original.counts.failed:
+        raise SourceError(
+            f"Of the {original.counts.failed:,} failed rows of run {original.id} only {logged:,} are still logged; "
+            "retry with a corrected file."
+        )
+    return plan_rows(_logged(store, original.id), columns=_columns(original), chunk_rows=chunk_rows, scratch=scratch)
+
+
+def _logged(store: RunStore, run_id: int) -> Iterator[Mapping[str, Any]]:
+    for batch in store.failed_rows(run_id):
+        for row in batch:
+            yield {**_without_extra(row.data), ROW_NUMBER: row.row_number, LINE_NUMBER: row.line_number}
+
+
+def _without_extra(data: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in data.items() if name != EXTRA}
+
+
+def plan_corrected_rows(path: Any, store: RunStore, original: RunRecord, *, chunk_rows: int, scratch: Any) -> FilePlan:
+    """Plan a corrected file of failed rows; each of its rows names one by ``_row_number``, others are left out.
+
+    :raises SourceError: the column is missing, or a row names none of the failed rows, or one twice.
+    """
+    read = plan_file(path, options={}, chunk_rows=CHUNK, scratch=scratch / "corrected")
+    if read.facts.get("format") == "csv":
+        names = {column: unescape_cell(column) for column in read.columns}
+    else:
+        names = {column: column for column in read.columns}
+    number = _numbered(names)
+    failed = failed_numbers(store, original.id)
+    rows = _corrected(read, names, number, failed)
+    return plan_rows(rows, columns=_columns(original), chunk_rows=chunk_rows, scratch=scratch / "rows")
+
+
+def _numbered(names: Mapping[str, str]) -> str:
+    """The column that holds the row numbers; the reader suffixes it, since the name is reserved."""
+    for column in names:
+        if column.rstrip("_0123456789") == ROW_NUMBER:
+            return column
+    raise SourceError(f"The corrected file has no column {ROW_NUMBER!r}; keep it as it was downloaded.")
+
+
+def failed_numbers(store: RunStore, run_id: int) -> dict[int, int | None]:
+    """Row number to line number of all failed rows."""
+    return {row.row_number: row.line_number for batch in store.failed_rows(run_id) for row in batch}
+
+
+def _corrected(
+    read: FilePlan, names: Mapping[str, str], number: str, failed: dict[int, int | None]
+) -> Iterator[Mapping[str, Any]]:
+    seen: set[int] = set()
+    is_escaped = read.facts.get("format") == "csv"
+    for chunk in read.chunks:
+        for batch in read_chunk(read.reader, chunk):
+            if batch.malformed.height:
+                line = batch.malformed[LINE_NUMBER][0]
+                raise FormatError(f"Line {line} of the corrected file is no row: {batch.malformed['reason'][0]}.")
+            for row in batch.frame.iter_rows(named=True):
+                row_number = _row_number(row[number], row[LINE_NUMBER], failed, seen)
+                yield {
+                    **{
+                        original: unescape_cell(row[column]) if is_escaped and row[column] else row[column]
+                        for column, original in names.items()
+                        if column != number and original != ERROR_MESSAGE
+                    },
+                    ROW_NUMBER: row_number,
+                    LINE_NUMBER: failed[row_number],
+                }
+
+
+def _row_number(text: str | None, line: int, failed: Mapping[int, Any], seen: set[int]) -> int:
+    try:
+        number = int(str(text).strip())
+    except ValueError:
+        raise SourceError(f"Line {line} of the corrected file has no number in {ROW_NUMBER!r}.") from None
+    if number not in failed:
+        raise SourceError(f"Line {line} of the corrected file names row {number}, which did not fail in that run.")
+    if number in seen:
+        raise SourceError(f"Line {line} of the corrected file names row {number} a second time.")
+    seen.add(number)
+    return number
+
+
+def _columns(original: RunRecord) -> list[str] | None:
+    columns = (original.file or {}).get("columns")
+    return list(columns) if columns else None

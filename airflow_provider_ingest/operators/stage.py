@@ -1,0 +1,168 @@
+"""Task ``stage``: find or record the run, say that it begins, bring its file into staging."""
+
+from __future__ import annotations
+
+import json
+import logging
+import uuid
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from airflow_provider_ingest.exceptions import HookFailed, RunFailed, SourceError
+from airflow_provider_ingest.operators.base import IngestTask
+from airflow_provider_ingest.runs.status import RunStatus
+from airflow_provider_ingest.runs.summary import event_of
+
+if TYPE_CHECKING:
+    from airflow.sdk import Context
+
+    from airflow_provider_ingest.importers.config import IngestConfig
+    from airflow_provider_ingest.importers.source import SourceSpec
+    from airflow_provider_ingest.runs.ports import RunStore
+    from airflow_provider_ingest.runs.records import RunRecord
+    from airflow_provider_ingest.storage.files import Staging
+
+log = logging.getLogger(__name__)
+
+
+class StageOperator(IngestTask):
+    """First task of a run. It carries the importer: the config for the other tasks, the manifest in ``doc_json``."""
+
+    def __init__(self, *, slug: str, config: IngestConfig, **kwargs: Any) -> None:
+        super().__init__(slug=slug, **kwargs)
+        self._config = config
+
+    @property
+    def importer_config(self) -> IngestConfig:
+        """The importer's definition; not serialized, there wherever the DAG file is parsed."""
+        return self._config
+
+    def work(self, context: Context, store: RunStore) -> dict[str, Any]:
+        """Stage the file; returns references and counts for people who look at the XCom."""
+        from airflow.sdk.exceptions import AirflowSkipException
+
+        from airflow_provider_ingest import bootstrap
+
+        run = self._run(context, store)
+        store.change_status(run.id, RunStatus.PROCESSING, origins={RunStatus.PENDING})
+        run = store.get_run(run.id)
+        if run.status is not RunStatus.PROCESSING:
+            raise AirflowSkipException(f"Ingest run {run.id} is {run.status}; nothing is staged.")
+        log.info("Ingest run %s of importer %s%s", run.id, run.importer, " (dry run)" if run.is_dry_run else "")
+        staging = bootstrap.staging()
+        self._before_import(run, store, staging)
+        if run.retry_of is not None and not run.payload:
+            return {"ingest_run_id": run.id, "retry_of": run.retry_of}
+        file = self._stage(run, store, staging)
+        self._look_for_twin(run, store, file)
+        return {"ingest_run_id": run.id, "file": file["reference"], "bytes": file["size"]}
+
+    def _run(self, context: Context, store: RunStore) -> RunRecord:
+        """The recorded run of this DAG run; a DAG run that Airflow started by itself records its own."""
+        from airflow_provider_ingest.runs.records import NewRun
+
+        dag_run = context["dag_run"]
+        found = store.find_run(dag_run.dag_id, dag_run.run_id)
+        if found is not None:
+            return found
+        conf = dag_run.conf or {}
+        if "ingest_run_id" in conf:
+            raise RunFailed(
+                f"Ingest run {conf['ingest_run_id']!r} does not belong to the DAG run {dag_run.run_id!r}: "
+                "leave 'ingest_run_id' out of the configuration; a run is recorded by itself."
+            )
+        params = context["params"]
+        payload = str(params.get("payload") or "") or None
+        return store.create_run(
+            NewRun(
+                key=str(uuid.uuid4()),
+                importer=self.slug,
+                dag_id=dag_run.dag_id,
+                dag_run_id=dag_run.run_id,
+                payload=payload if self._source.type.takes_path else None,
+                original_filename=self._file_name(payload),
+                is_dry_run=bool(params.get("dry_run")),
+                user_name=dag_run.triggering_user_name,
+                fingerprint=self._fingerprint(),
+                options={"force": True} if params.get("force") else {},
+            )
+        )
+
+    @property
+    def _source(self) -> SourceSpec:
+        if self._config.source is None:
+            raise RunFailed(f"The importer {self.slug!r} has no source.")
+        return self._config.source
+
+    def _file_name(self, payload: str | None) -> str | None:
+        """The last part of the path or URL that will be read."""
+        location = payload or self._source.options.get("path") or urlsplit(self._source.options.get("url") or "").path
+        return location.rstrip("/").rsplit("/", 1)[-1] or None
+
+    def _fingerprint(self) -> str | None:
+        fingerprint = json.loads(self.doc_json or "{}").get("fingerprint")
+        return str(fingerprint) if fingerprint else None
+
+    def _before_import(self, run: RunRecord, store: RunStore, staging: Staging) -> None:
+        """Call ``before_import`` of each handler, once: a note in staging outlives a retry of the task."""
+        from airflow_provider_ingest.runs.events import overrides
+
+        handlers = [handler for handler in self._config.handlers if overrides(handler, "before_import")]
+        note = staging.temp(run.key, "before_import.done")
+        if not handlers or staging.has(note):
+            return
+        for handler in handlers:
+            try:
+                handler.before_import(event_of(run))
+            except Exception as error:  # the user's code may raise anything
+                raise HookFailed(
+                    f"before_import of {type(handler).__name__} raised {type(error).__name__}: {error}"
+                ) from error
+        with staging.create(note):
+            pass
+
+    def _stage(self, run: RunRecord, store: RunStore, staging: Staging) -> dict[str, Any]:
+        """Copy the source's file into staging; a file that a former try staged completely is kept."""
+        from airflow_provider_ingest import bootstrap
+        from airflow_provider_ingest.hooks.base import Sink
+        from airflow_provider_ingest.importers.source import SourceType
+        from airflow_provider_ingest.settings import load_settings
+        from airflow_provider_ingest.storage.files import safe_name
+
+        if run.file and staging.has(run.file["reference"], run.file["size"]):
+            log.info("The file is staged already: %s bytes", f"{run.file['size']:,}")
+            return run.file
+        is_uploaded = (
+            run.retry_of is not None or self._source.type is SourceType.UPLOAD or bool(run.options.get("staged"))
+        )
+        hook = bootstrap.source_hook(self._source, run, staging)
+        if is_uploaded:  # it stays where it is, and is only read for its checksum
+            reference, file = str(run.payload), None
+        else:
+            reference = staging.temp(run.key, "source", safe_name(run.original_filename))
+            file = staging.create(reference)
+        with Sink(file, max_bytes=load_settings().max_source_bytes) as sink:
+            stream = hook.fetch(sink)
+        facts = {
+            **stream.facts,
+            "name": run.original_filename or stream.name,
+            "reference": reference,
+            "size": sink.size,
+            "sha256": sink.sha256,
+        }
+        store.record_file(run.id, facts)
+        log.info("Staged %s bytes, SHA-256 %s", f"{sink.size:,}", sink.sha256)
+        return facts
+
+    def _look_for_twin(self, run: RunRecord, store: RunStore, file: dict[str, Any]) -> None:
+        """The same file by the same definition again: a warning, or a refusal if the importer says so."""
+        if run.is_dry_run or run.retry_of is not None or run.options.get("force") or not run.fingerprint:
+            return
+        twin = store.find_same_file(run.importer, file["sha256"], run.fingerprint, run.id)
+        if twin is None:
+            return
+        if self._config.refuses_duplicates:
+            raise SourceError(
+                f"The same file was imported by run {twin.id} already; start with 'force' to import it again."
+            )
+        store.add_warning(run.id, f"The same file was imported by run {twin.id} already.")

@@ -1,0 +1,83 @@
+"""The end of a run: the summary that stays, and the limits on failed rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from airflow_provider_ingest.exceptions import RejectLimitExceeded
+from airflow_provider_ingest.runs.events import ImportStats, IngestRun
+from airflow_provider_ingest.runs.records import RunRecord
+
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    class Limit(Protocol):
+        """A reject limit as an importer declares it."""
+
+        @property
+        def rows(self) -> int | None:
+            """Most failed rows."""
+
+        @property
+        def percent(self) -> float | None:
+            """Most failed rows in percent of all rows."""
+
+
+def event_of(run: RunRecord) -> IngestRun:
+    """The run as its caller and its event handlers see it."""
+    return IngestRun(
+        id=run.id,
+        importer=run.importer,
+        status=str(run.status),
+        is_dry_run=run.is_dry_run,
+        dag_id=run.dag_id,
+        dag_run_id=run.dag_run_id,
+        original_filename=run.original_filename,
+        user_id=run.user_id,
+        user_name=run.user_name,
+        retry_of=run.retry_of,
+    )
+
+
+def stats_of(run: RunRecord, now: datetime | None = None) -> ImportStats:
+    """The run's numbers as they are now."""
+    duration = max(((now or datetime.now(UTC)) - run.started_at).total_seconds(), 0.0)
+    return ImportStats.of(run.counts, total=run.total, duration=round(duration, 3))
+
+
+def summary_of(
+    run: RunRecord,
+    stats: ImportStats,
+    *,
+    error: dict[str, str] | None = None,
+    warnings: Sequence[str] = (),
+) -> dict[str, Any]:
+    """The ``summary`` of a run that ends with these numbers.
+
+    :param error: ``{"message", "code"}`` of what ended a failed run.
+    """
+    return {
+        **run.counts.to_dict(),
+        "unprocessed": stats.unprocessed_count,
+        "total": run.total,
+        "duration_seconds": stats.duration,
+        "success_rate": stats.success_rate,
+        "error": error,
+        "warnings": list(warnings),
+    }
+
+
+def check_reject_limit(limit: Limit | None, run: RunRecord) -> None:
+    """Raise :class:`RejectLimitExceeded` if more of the run's rows failed than the limit allows."""
+    if limit is None:
+        return
+    failed, total = run.counts.failed, run.total
+    if limit.rows is not None and failed > limit.rows:
+        raise RejectLimitExceeded(f"{failed:,} rows failed; the importer allows {limit.rows:,}.")
+    if limit.percent is not None and total and failed * 100 > limit.percent * total:
+        raise RejectLimitExceeded(
+            f"{failed:,} of {total:,} rows failed ({100 * failed / total:.1f} %); "
+            f"the importer allows {limit.percent:g} %."
+        )

@@ -1,0 +1,245 @@
+"""A whole Airflow for tests: all components, with a home, ports and users of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+USERS = ("admin", "user", "viewer")
+"""Users, each named like its role; the password is the name."""
+
+OPEN_STATES = ("pending", "processing", "cancelling")
+
+
+def free_ports(count: int) -> list[int]:
+    """Ports that nobody listens on at the moment, all different."""
+    with ExitStack() as stack:
+        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for each in sockets:
+            each.bind(("127.0.0.1", 0))
+        return [each.getsockname()[1] for each in sockets]
+
+
+@dataclass
+class AirflowServer:
+    """A running Airflow.
+
+    :param home: its AIRFLOW_HOME; DAG files lie in ``home/dags``, the shop's database is ``home/shop.db``, the disk
+        ``demo_files`` is ``home/files``.
+    """
+
+    home: Path
+    url: str
+    environment: dict[str, str]
+    process: subprocess.Popen[bytes] | None = None
+    _tokens: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def prepare(cls, home: Path, **settings: str) -> AirflowServer:
+        """Lay out the home: the demo's DAGs and those of the tests, data, users, configuration.
+
+        :param settings: more environment variables.
+        """
+        port, worker_logs, trigger_logs = free_ports(3)
+        for source in (CHECKOUT / "dags", CHECKOUT / "tests" / "e2e" / "dags"):
+            shutil.copytree(source, home / "dags", dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(CHECKOUT / "dags" / "data", home / "files", dirs_exist_ok=True)
+        passwords = home / "passwords.json"
+        passwords.write_text(json.dumps({user: user for user in USERS}))
+        url = f"http://127.0.0.1:{port}"
+        environment = {
+            **{name: value for name, value in os.environ.items() if not name.startswith("AIRFLOW")},
+            "AIRFLOW_HOME": str(home),
+            "AIRFLOW__API__BASE_URL": url,
+            "AIRFLOW__API__HOST": "127.0.0.1",
+            "AIRFLOW__API__PORT": str(port),
+            "AIRFLOW__API__WORKERS": "1",
+            "AIRFLOW__API__ENABLE_SWAGGER_UI": "False",
+            "AIRFLOW__API_AUTH__JWT_SECRET": secrets.token_hex(32),
+            "AIRFLOW__API__SECRET_KEY": secrets.token_hex(32),
+            "AIRFLOW__CORE__DAGS_FOLDER": str(home / "dags"),
+            "AIRFLOW__CORE__EXECUTION_API_SERVER_URL": f"{url}/execution/",
+            "AIRFLOW__CORE__FERNET_KEY": "",
+            "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
+            "AIRFLOW__CORE__PARALLELISM": "4",
+            "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_PASSWORDS_FILE": str(passwords),
+            "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_USERS": ",".join(f"{user}:{user}" for user in USERS),
+            "AIRFLOW__CORE__UNIT_TEST_MODE": "False",
+            "AIRFLOW__DAG_PROCESSOR__MIN_FILE_PROCESS_INTERVAL": "5",
+            "AIRFLOW__DAG_PROCESSOR__REFRESH_INTERVAL": "5",
+            "AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": f"sqlite:///{home / 'airflow.db'}",
+            "AIRFLOW__LOGGING__TRIGGER_LOG_SERVER_PORT": str(trigger_logs),
+            "AIRFLOW__LOGGING__WORKER_LOG_SERVER_PORT": str(worker_logs),
+            "AIRFLOW__SCHEDULER__SCHEDULER_IDLE_SLEEP_TIME": "0.2",
+            "AIRFLOW__USAGE_DATA_COLLECTION__ENABLED": "False",
+            "AIRFLOW__WORKERS__MIN_HEARTBEAT_INTERVAL": "1",
+            "AIRFLOW__INGEST__RETRY_DELAY": "1",
+            "AIRFLOW_CONN_DEMO_DB": json.dumps({"conn_type": "sqlite", "host": str(home / "shop.db")}),
+            "AIRFLOW_CONN_DEMO_FILES": json.dumps({"conn_type": "fs", "extra": {"path": str(home / "files")}}),
+            "PYTHONPATH": os.pathsep.join([str(CHECKOUT), str(home / "dags")]),
+            "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
+            **settings,
+        }
+        return cls(home, url, environment)
+
+    def start(self, timeout: float = 120) -> AirflowServer:
+        """Make the shop's tables, start all components, wait until they are healthy and the DAGs are known."""
+        self.python(
+            "from sqlalchemy import create_engine; from shop_tables import Shop;"
+            f"Shop.metadata.create_all(create_engine('sqlite:///{self.home / 'shop.db'}'))"
+        )
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(
+                ["airflow", "standalone"],
+                env=self.environment,
+                cwd=self.home,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        deadline = time.monotonic() + timeout
+        while not (self.is_healthy() and self.knows_its_dags()):
+            if self.process.poll() is not None or time.monotonic() > deadline:
+                self.stop()
+                raise RuntimeError(f"Airflow does not start:\n{self.log_tail()}")
+            time.sleep(0.3)
+        return self
+
+    def stop(self) -> None:
+        """End all components."""
+        if self.process is None:
+            return
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            try:
+                os.killpg(self.process.pid, number)
+            except ProcessLookupError:
+                break
+            try:
+                self.process.wait(15)
+            except subprocess.TimeoutExpired:
+                continue
+        self.process = None
+
+    @property
+    def log(self) -> Path:
+        """What the components print."""
+        return self.home / "standalone.log"
+
+    def log_tail(self, lines: int = 80) -> str:
+        """The end of the log."""
+        return "\n".join(self.log.read_text(errors="replace").splitlines()[-lines:]) if self.log.exists() else ""
+
+    def is_healthy(self) -> bool:
+        """Whether all components say so."""
+        try:
+            health = self.client.get("/api/v2/monitor/health").json()
+        except (httpx.TransportError, ValueError):
+            return False
+        return all(health[name]["status"] == "healthy" for name in ("metadatabase", "scheduler", "dag_processor"))
+
+    def knows_its_dags(self) -> bool:
+        """Whether each DAG file was parsed."""
+        response = self.get("/api/v2/dags", params={"limit": 100, "tags": "ingest"})
+        errors = self.get("/api/v2/importErrors").json().get("import_errors")
+        if errors:
+            raise RuntimeError(f"A DAG file has errors:\n{errors[0]['filename']}\n{errors[0]['stack_trace']}")
+        return {"ingest_products", "ingest_customers", "ingest_orders"} <= {
+            dag["dag_id"] for dag in response.json().get("dags", ())
+        }
+
+    @cached_property
+    def client(self) -> httpx.Client:
+        """An HTTP client without credentials, rooted at the server."""
+        return httpx.Client(base_url=self.url, timeout=60)
+
+    def token(self, user: str = "admin") -> str:
+        """A bearer token of ``admin``, ``user`` or ``viewer``."""
+        if user not in self._tokens:
+            response = self.client.post("/auth/token", json={"username": user, "password": user})
+            response.raise_for_status()
+            self._tokens[user] = response.json()["access_token"]
+        return self._tokens[user]
+
+    def request(self, method: str, path: str, user: str | None = "admin", **options: Any) -> httpx.Response:
+        """A request as this user; ``None`` is nobody."""
+        headers = dict(options.pop("headers", None) or {})
+        if user is not None:
+            headers.setdefault("Authorization", f"Bearer {self.token(user)}")
+        return self.client.request(method, path, headers=headers, **options)
+
+    def get(self, path: str, user: str | None = "admin", **options: Any) -> httpx.Response:
+        """GET as this user."""
+        return self.request("GET", path, user, **options)
+
+    def post(self, path: str, user: str | None = "admin", **options: Any) -> httpx.Response:
+        """POST as this user."""
+        return self.request("POST", path, user, **options)
+
+    def run_cli(self, *arguments: str, check: bool = True, **options: Any) -> subprocess.CompletedProcess[str]:
+        """Run ``airflow …`` in the server's environment."""
+        done = subprocess.run(
+            ["airflow", *arguments], env=self.environment, capture_output=True, text=True, cwd=self.home, **options
+        )
+        if check and done.returncode:
+            raise AssertionError(f"airflow {' '.join(arguments)} gave {done.returncode}:\n{done.stdout}\n{done.stderr}")
+        return done
+
+    def python(self, code: str) -> str:
+        """Run Python code in the server's environment; returns what it prints."""
+        done = subprocess.run(
+            [sys.executable, "-c", code], env=self.environment, capture_output=True, text=True, cwd=self.home
+        )
+        if done.returncode:
+            raise AssertionError(f"{done.stdout}\n{done.stderr}")
+        return done.stdout
+
+    def wait_for_run(self, dag_id: str, dag_run_id: str, timeout: float = 120) -> dict[str, Any]:
+        """The ingest run of a DAG run, when the DAG run and it have ended."""
+        deadline = time.monotonic() + timeout
+        while time.monotonic() < deadline:
+            state = self.get(f"/api/v2/dags/{dag_id}/dagRuns/{dag_run_id}").json()["state"]
+            if state in ("success", "failed"):
+                return self.recorded_run(dag_id, dag_run_id)
+            time.sleep(0.3)
+        raise AssertionError(f"{dag_run_id} does not end:\n{self.log_tail()}")
+
+    def recorded_run(self, dag_id: str, dag_run_id: str) -> dict[str, Any]:
+        """The run as the ingest tables have it."""
+        from sqlalchemy import create_engine
+
+        from airflow_provider_ingest.storage.sql_store import SqlStore
+
+        engine = create_engine(f"sqlite:///{self.home / 'airflow.db'}")
+        try:
+            store = SqlStore.on_engine(engine)
+            run = store.find_run(dag_id, dag_run_id)
+            assert run is not None, f"no run is recorded for {dag_run_id}"
+            failed = [row for batch in store.failed_rows(run.id) for row in batch]
+        finally:
+            engine.dispose()
+        return {"run": run, "failed": failed}
+
+
+def running(home: Path, **settings: str) -> Iterator[AirflowServer]:
+    """A server that is stopped at the end, whatever happens."""
+    server = AirflowServer.prepare(home, **settings)
+    try:
+        yield server.start()
+    finally:
+        server.stop()
