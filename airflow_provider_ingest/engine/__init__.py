@@ -1,0 +1,1 @@
+"""How a chunk is executed: the compiled plan over columns."""

@@ -1,0 +1,1 @@
+"""What an importer is: mappings, source, target, key, and the checks of a definition."""

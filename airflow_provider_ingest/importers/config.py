@@ -51,7 +51,7 @@ class IngestConfig(MappingBuilder):
     schema: MappingABC[str, SchemaField] = field(default_factory=dict)
     key: Key | None = None
     handlers: tuple[EventHandler, ...] = ()
-    tracing: Tracing = Tracing()
+    tracing: Tracing = field(default_factory=Tracing)
     chunk_rows: int | None = None
     row_log: str | None = None
     reject_limit: RejectLimit | None = None
@@ -117,7 +117,8 @@ class IngestConfig(MappingBuilder):
         """Set which rows are kept in the row log: ``"failed"``, ``"all"`` or ``"none"``."""
         if which not in ROW_LOGS:
             raise ConfigError(
-                f"{self.where}: log_rows is {which!r}.{did_you_mean(str(which), ROW_LOGS)} It is one of {listed(ROW_LOGS)}."
+                f"{self.where}: log_rows is {which!r}.{did_you_mean(str(which), ROW_LOGS)} "
+                f"It is one of {listed(ROW_LOGS)}."
             )
         return replace(self, row_log=which)
 

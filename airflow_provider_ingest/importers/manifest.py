@@ -15,6 +15,7 @@ from airflow_provider_ingest.importers.mapping import Key, Mapping, Relation
 from airflow_provider_ingest.importers.schema import SchemaField
 from airflow_provider_ingest.importers.source import SourceSpec, SourceType
 from airflow_provider_ingest.importers.steps import qualified_name
+from airflow_provider_ingest.transformers.callables import callable_name
 
 if TYPE_CHECKING:
     from airflow_provider_ingest.importers.config import IngestConfig
@@ -219,7 +220,7 @@ def _mapping(mapping: Mapping) -> dict[str, Any]:
         "transformers": [_step(step) for step in mapping.transformers],
         "validators": [_step(step) for step in mapping.validators],
         "condition": mapping.condition_name,
-        "reads": [field for step in mapping.transformers for field in getattr(step, "fields", ())],
+        "reads": [field for step in mapping.transformers for field in getattr(step, "reads", ())],
     }
 
 
@@ -257,4 +258,4 @@ def _json(value: Any) -> Any:
         case Decimal() | date() | datetime() | time() | timedelta():
             return str(value)
         case _:
-            return qualified_name(value)
+            return callable_name(value) if callable(value) else qualified_name(value)

@@ -57,7 +57,7 @@ class ConditionalMapping(Protocol):
 class Mapping:
     """One mapping, with everything normalised to instances.
 
-    :param fields: the source field and its aliases, first match wins; empty where the value is built from the row alone.
+    :param fields: the source field and its aliases, first match wins; empty where the row alone builds the value.
     :param condition: callable on the raw row, or a Polars expression over the raw columns.
     """
 

@@ -24,10 +24,12 @@ class NestedConfig(MappingBuilder):
     ('sku',)
 
     :param path: the dotted path from the row to the collection (``variants``, ``variants.prices``).
+    :param within: the last part of it: where the collection is in its parent (may lead through objects).
     :param parent_key: column that refers to the parent, ``None`` to find it.
     """
 
     path: str
+    within: str = ""
     target: TargetSpec | None = None
     mappings: tuple[Mapping, ...] = ()
     key: Key | None = None
@@ -66,7 +68,9 @@ def define_nested(parent: MappingBuilder, path: str, callback: Callable[[NestedC
         raise ConfigError(f'{parent.where}: nest("{path}") takes a callback that receives a NestedConfig.')
     conn_id = parent.target.conn_id if parent.target else ""
     model = related_model(parent.target.model, path) if parent.target else None
-    empty = NestedConfig(path=full, target=TargetSpec(model=model, conn_id=conn_id) if model is not None else None)
+    empty = NestedConfig(
+        path=full, within=path, target=TargetSpec(model=model, conn_id=conn_id) if model is not None else None
+    )
     made = callback(empty)
     if not isinstance(made, NestedConfig):
         raise ConfigError(

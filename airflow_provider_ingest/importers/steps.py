@@ -75,7 +75,9 @@ def condition(given: Any, where: str) -> NamedCondition:
     if isinstance(given, pl.Expr):
         return NamedCondition(given, str(given))
     if callable(given) and not isinstance(given, type):
-        return NamedCondition(given, qualified_name(given))
+        from airflow_provider_ingest.transformers.callables import callable_name
+
+        return NamedCondition(given, callable_name(given))
     raise ConfigError(
         f"{where}: the condition is {given!r}; give a callable that takes the row and returns True or False, a "
         "Polars expression, or an object with should_apply()."
@@ -83,9 +85,10 @@ def condition(given: Any, where: str) -> NamedCondition:
 
 
 def qualified_name(made: Any) -> str:
-    """Module and qualified name, without an address, for classes, functions and instances."""
-    named = made if hasattr(made, "__qualname__") else type(made)
-    return f"{named.__module__}.{named.__qualname__}"
+    """Module and qualified name, without an address, of a class or of an instance's class."""
+    from airflow_provider_ingest.transformers.callables import callable_name
+
+    return callable_name(made if isinstance(made, type) else type(made))
 
 
 def _sequence(given: Any) -> tuple[Any, ...]:

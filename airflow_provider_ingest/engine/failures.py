@@ -1,0 +1,136 @@
+"""Failures of rows as frames: how they are noted, put in order, and counted for the error summary."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import polars as pl
+
+from airflow_provider_ingest.runs.failure import INVALID_DATA, Stage
+from airflow_provider_ingest.runs.frames import FAILURES, MALFORMED, ROW_NUMBER
+from airflow_provider_ingest.runs.outcome import ErrorCount, merge_errors
+from airflow_provider_ingest.transformers.base import Refusal
+from airflow_provider_ingest.transformers.values import as_text
+
+MALFORMED_ROW = "malformed_row"
+SHOWN_CHARACTERS = 100
+MAX_MESSAGES = 500
+"""Different messages that a chunk's error summary tells apart; the rest is counted under one."""
+
+OTHER_MESSAGES = "Other messages."
+HIDDEN_MESSAGE = "The value is not valid (the field is sensitive)."
+
+
+def no_failures() -> pl.DataFrame:
+    """A failures frame without a line."""
+    return pl.DataFrame(schema=FAILURES)
+
+
+def refused_rows(
+    refusal: Refusal,
+    numbers: pl.Series,
+    *,
+    stage: Stage,
+    field: str | pl.Series | None,
+    got: pl.Series | None = None,
+    hide: bool = False,
+) -> pl.DataFrame:
+    """The failures frame of one refusal.
+
+    :param numbers: the row numbers beside ``refusal.rows``.
+    :param field: a name, or a column of paths beside ``numbers``.
+    :param got: what came instead, shown as detail (cut after 100 characters).
+    :param hide: the field is sensitive: show neither the value nor a message made of it.
+    """
+    rows = refusal.rows.fill_null(False)
+    message: str | pl.Series = refusal.message
+    if isinstance(message, pl.Series):
+        message = HIDDEN_MESSAGE if hide else message.filter(rows)
+    return pl.DataFrame(
+        {
+            ROW_NUMBER: numbers.filter(rows),
+            "stage": str(stage),
+            "code": refusal.code,
+            "field": field.filter(rows) if isinstance(field, pl.Series) else field,
+            "message": message,
+            "detail": None if got is None or hide else shown(got.filter(rows)),
+        },
+        schema=FAILURES,
+    )
+
+
+def shown(values: pl.Series) -> pl.Series:
+    """``got "…"`` for each value, cut where it is long; null for null and for empty text."""
+    text = as_text(values)
+    text = text.set((text == "").fill_null(False), None)
+    cut = text.str.head(SHOWN_CHARACTERS) + (text.str.len_chars() > SHOWN_CHARACTERS).replace_strict(
+        {True: "…", False: ""}, return_dtype=pl.String
+    )
+    return 'got "' + cut + '"'
+
+
+def malformed_failures(malformed: pl.DataFrame) -> pl.DataFrame:
+    """The failures of records that are no rows."""
+    if malformed.is_empty():
+        return no_failures()
+    assert set(MALFORMED) <= set(malformed.columns)
+    return malformed.select(
+        pl.col(ROW_NUMBER),
+        pl.lit(str(Stage.PARSE)).alias("stage"),
+        pl.lit(MALFORMED_ROW).alias("code"),
+        pl.lit(None, dtype=pl.String).alias("field"),
+        pl.col("reason").alias("message"),
+        pl.lit(None, dtype=pl.String).alias("detail"),
+    )
+
+
+def in_order(frames: Iterable[pl.DataFrame]) -> pl.DataFrame:
+    """All failures by row, those of a row in the order in which they were found."""
+    filled = [frame for frame in frames if not frame.is_empty()]
+    if not filled:
+        return no_failures()
+    merged = pl.concat(filled)
+    return merged if merged[ROW_NUMBER].is_sorted() else merged.sort(ROW_NUMBER, maintain_order=True)
+
+
+def general_messages(failures: pl.DataFrame) -> pl.DataFrame:
+    """:data:`ROW_NUMBER` and ``message`` of each failed row: what the error summary groups it under."""
+    general = failures.filter(pl.col("field").is_null()).unique(ROW_NUMBER, keep="first", maintain_order=True)
+    rows = failures.select(pl.col(ROW_NUMBER).unique(maintain_order=True))
+    if general.is_empty():
+        return rows.with_columns(pl.lit(INVALID_DATA).alias("message"))
+    return rows.join(
+        general.select(ROW_NUMBER, "message"), on=ROW_NUMBER, how="left", maintain_order="left"
+    ).with_columns(pl.col("message").fill_null(INVALID_DATA))
+
+
+def error_counts(failures: pl.DataFrame) -> tuple[ErrorCount, ...]:
+    """The error summary: each failed row once under its general message, and once per field and message."""
+    if failures.is_empty():
+        return ()
+    general = general_messages(failures).group_by("message").len()
+    of_fields = (
+        failures.filter(pl.col("field").is_not_null())
+        .select(ROW_NUMBER, pl.col("field").str.replace_all(r"\[\d+\]", "[]").alias("field"), "message")
+        .unique()
+        .group_by("field", "message")
+        .len()
+    )
+    return limited(
+        [
+            *(ErrorCount(message=message, count=count) for message, count in general.iter_rows()),
+            *(ErrorCount(field=field, message=message, count=count) for field, message, count in of_fields.iter_rows()),
+        ]
+    )
+
+
+def limited(counts: Sequence[ErrorCount]) -> tuple[ErrorCount, ...]:
+    """Equal messages added up; the most frequent are kept apart, the others become one for each kind."""
+    merged = merge_errors(counts)
+    if len(merged) <= MAX_MESSAGES:
+        return merged
+    rest = (
+        ErrorCount(field=None if one.field is None else "*", message=OTHER_MESSAGES, count=one.count)
+        for one in merged[MAX_MESSAGES:]
+    )
+    return (*merged[:MAX_MESSAGES], *merge_errors(rest))

@@ -1,0 +1,73 @@
+"""JSON texts of whole columns, so that documents of rows are built without a loop over rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import polars as pl
+
+from airflow_provider_ingest.runs.frames import Kind
+from airflow_provider_ingest.transformers.values import as_text
+
+JSON_NUMBER = r"^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$"
+RAW_KINDS = frozenset({Kind.INTEGER, Kind.NUMBER, Kind.BOOLEAN, Kind.JSON})
+"""Kinds whose text in the file is JSON itself."""
+
+
+def json_strings(text: pl.Series) -> pl.Series:
+    """Each text as a JSON string; null as ``null``.
+
+    >>> json_strings(pl.Series(["Zoë", None])).to_list()
+    ['"Zoë"', 'null']
+    """
+    encoded = text.alias("v").to_frame().select(pl.struct("v").struct.json_encode()).to_series()
+    return encoded.str.slice(5).str.head(-1)
+
+
+def json_values(values: pl.Series) -> pl.Series:
+    """Each value as JSON: numbers and Booleans as such, text and times quoted, null as ``null``."""
+    dtype = values.dtype
+    if dtype == pl.Null:
+        return pl.repeat("null", values.len(), dtype=pl.String, eager=True)
+    if dtype == pl.String:
+        return json_strings(values)
+    text = as_text(values)
+    if dtype.is_integer() or dtype == pl.Boolean or dtype.is_decimal():
+        return text.fill_null("null")
+    if dtype.is_float():
+        finite = values.is_finite().fill_null(False)
+        return text.zip_with(finite, json_strings(text))
+    if dtype.is_nested():
+        return text.fill_null("null")
+    return json_strings(text)
+
+
+def json_of_kind(text: pl.Series, kind: Kind) -> pl.Series:
+    """Each cell of a source column as the JSON that it was in the file."""
+    if kind not in RAW_KINDS:
+        return json_strings(text)
+    if kind is Kind.BOOLEAN:
+        raw = text.is_in(["true", "false"]).fill_null(False)
+    elif kind is Kind.JSON:
+        raw = text.str.json_path_match("$").is_not_null().fill_null(False)
+    else:
+        raw = text.str.contains(JSON_NUMBER).fill_null(False)
+    return text if raw.all() else text.zip_with(raw, json_strings(text))
+
+
+def json_objects(frame: pl.DataFrame, kinds: Mapping[str, Kind] | None = None) -> pl.Series:
+    """Each row as a JSON object, in the order of the columns, all of which are text.
+
+    :param kinds: of the columns that were not text in the file: their cells stand in JSON's own types.
+    """
+    typed = {name: kind for name, kind in (kinds or {}).items() if name in frame.columns and kind in RAW_KINDS}
+    if not frame.width:
+        return pl.repeat("{}", frame.height, dtype=pl.String, eager=True)
+    if not typed:
+        return frame.select(pl.struct(pl.all()).struct.json_encode().alias("json")).to_series()
+    parts = [
+        json_strings(pl.Series([name])).item() + ":" + json_of_kind(frame[name], typed.get(name, Kind.TEXT)).alias(name)
+        for name in frame.columns
+    ]
+    body = pl.DataFrame([part.alias(str(place)) for place, part in enumerate(parts)])
+    return body.select(("{" + pl.concat_str(pl.all(), separator=",") + "}").alias("json")).to_series()
