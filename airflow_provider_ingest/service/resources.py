@@ -88,12 +88,13 @@ def importer_resource(manifest: Mapping[str, Any], last_run: RunRecord | None) -
     """An importer as its manifest declares it, with its DAG's state and its newest run."""
     described = Manifest.from_dict(manifest)
     dag = manifest.get("dag") or {}
+    schedule = dag.get("schedule")
     declared = {name: value for name, value in manifest.items() if name not in ("dag", "manifest_version")}
     source = {**manifest["source"], "takes_path": described.takes_path, "default_path": described.default_path}
     return {
         **declared,
         "source": source,
         "is_paused": bool(dag.get("is_paused")),
-        "schedule": dag.get("schedule"),
+        "schedule": None if schedule in (None, "None") else schedule,  # Airflow writes "None" for no schedule
         "last_run": None if last_run is None else run_resource(last_run),
     }
