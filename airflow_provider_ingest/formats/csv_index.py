@@ -216,24 +216,23 @@ def _broken(
     size = len(data)
     limit = min(size, start + MAX_RECORD)
     is_decided = limit - start == MAX_RECORD or (is_last and limit == size)
-    fault, reason = stop, csv_exact.TOO_LONG
+    fault = stop
     if stop < limit or not has_fields:
         fault = stop + len(rules.delimiter) if has_fields else start
         opened = rules.opened.match(data, fault, limit)
-        reach = opened.end() if opened else limit
-        if not is_decided and reach >= limit - 1 - len(rules.delimiter):
+        if not is_decided and (opened.end() if opened else limit) >= limit - 1 - len(rules.delimiter):
             return -1, ""
-        reason = csv_exact.OPEN_QUOTE if reach >= limit else csv_exact.STRAY_QUOTE
     elif not is_decided:
         return -1, ""
     newline = NEWLINE.search(data, fault)
-    if newline is None:
-        return (size, reason) if is_last else (-1, "")
-    if newline.start() - start > MAX_RECORD:
+    if newline is not None and newline.start() - start > MAX_RECORD:
         return newline.end(), csv_exact.TOO_LONG
-    if not is_last and newline.end() + LOOKAHEAD_BYTES > size:
+    if not is_last and (newline is None or newline.end() + LOOKAHEAD_BYTES > size):
         return -1, ""
-    return csv_exact.broken_end(rules, data, start, fault, size, width, is_last), reason
+    end = csv_exact.broken_end(rules, data, start, fault, size, width, is_last)
+    # The reason may depend on the record's own bytes only: the reader of a chunk sees no more of the file.
+    opened = rules.opened.match(data, fault, end)
+    return end, csv_exact.OPEN_QUOTE if opened is None or opened.end() == end else csv_exact.STRAY_QUOTE
 
 
 def _without_blanks(

@@ -49,10 +49,17 @@ def _part(block: Block, start: int, stop: int) -> Block:
     """Some records of a block."""
     if start == 0 and stop == block.rows:
         return block
-    broken = {index - start: reason for index, reason in block.broken.items() if start <= index < stop}
-    lines = (block.line_numbers() - block.line)[start:stop]
+    begin, end = int(block.starts[start]), int(block.ends[stop - 1])
     return Block(
-        block.data, block.offset, block.starts[start:stop], block.ends[start:stop], block.line, lines, 0, 0, broken
+        data=block.data[begin:end],
+        offset=block.offset + begin,
+        starts=block.starts[start:stop] - begin,
+        ends=block.ends[start:stop] - begin,
+        line=block.line,
+        lines=(block.line_numbers() - block.line)[start:stop],
+        height=0,
+        size=end - begin,
+        broken={index - start: reason for index, reason in block.broken.items() if start <= index < stop},
     )
 
 
@@ -61,9 +68,6 @@ def _batch(block: Block, first: int, columns: Sequence[str], rules: Grammar, pad
     rows = BlockRows(block, first, columns, rules, pads)
     single = rows.suspects()
     found = rows.columnar(single) if rules.dialect.is_simple else None
-    if found is None and rules.dialect.is_simple:
-        single |= rows.undecodable(single)
-        found = rows.columnar(single)
     if found is None:
         frame = rows.one_by_one(range(block.rows))
     else:

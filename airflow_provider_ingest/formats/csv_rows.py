@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import orjson
 import polars as pl
 import pyarrow as pa
@@ -44,31 +45,30 @@ class BlockRows:
         self._malformed: dict[int, tuple[str, list[bytes]]] = {}
 
     def suspects(self) -> set[int]:
-        """Records that the columnar reader must not see: broken, with NUL, escape or a byte order mark inside."""
+        """Records that PyArrow must not see: broken ones, bad UTF-8, NUL, an escape, a byte order mark."""
         block = self._block
         found = set(block.broken)
+        array = np.frombuffer(block.data, np.uint8)
         for mark in (b"\0", self._rules.escape):
             if mark and mark in block.data:
-                marks = np.flatnonzero(np.frombuffer(block.data, np.uint8) == mark[0])
-                records = np.searchsorted(block.ends, marks, side="right")
-                found.update(int(record) for record in np.unique(records) if record < block.rows)
+                found.update(self._holding(array == mark[0]))
+        if not _is_utf8(block.data):
+            found.update(record for record in self._holding(array > 0x7F) if not self._is_text(record))
         if _BOM in block.data:
             found.update(i for i in range(block.rows) if block.data.startswith(_BOM, int(block.starts[i])))
         return found
 
-    def undecodable(self, known: set[int]) -> set[int]:
-        """Records that are not valid UTF-8."""
-        block, found = self._block, set()
-        position = int(block.starts[0])
-        while True:
-            try:
-                block.data[position : int(block.ends[-1])].decode()
-            except UnicodeDecodeError as error:
-                record = int(np.searchsorted(block.ends, position + error.start, side="right"))
-                found.add(record)
-                position = int(block.ends[record])
-            else:
-                return found - known
+    def _holding(self, bytes_: npt.NDArray[np.bool_]) -> list[int]:
+        """Records that hold one of the marked bytes."""
+        records = np.unique(np.searchsorted(self._block.ends, np.flatnonzero(bytes_), side="right"))
+        return [record for record in records.tolist() if record < self._block.rows]
+
+    def _is_text(self, index: int) -> bool:
+        try:
+            self._raw(index).decode()
+        except UnicodeDecodeError:
+            return False
+        return True
 
     def columnar(self, left_out: set[int]) -> tuple[pl.DataFrame, set[int]] | None:
         """All records but some, read by PyArrow, and those that are still to be padded.
@@ -169,6 +169,18 @@ def _schema(columns: Sequence[str]) -> dict[str, Any]:
     return {ROW_NUMBER: pl.Int64, LINE_NUMBER: pl.Int64, **dict.fromkeys(columns, pl.String)}
 
 
+def _is_utf8(data: bytes) -> bool:
+    """Whether all bytes are valid UTF-8, as fast as memory allows."""
+    if data.isascii():
+        return True
+    bounds = pa.py_buffer(np.array([0, len(data)], np.int64))
+    try:
+        pa.LargeStringArray.from_buffers(1, bounds, pa.py_buffer(data)).validate(full=True)
+    except pa.ArrowInvalid:
+        return False
+    return True
+
+
 def _join(block: Block, kept: Positions) -> bytes:
     """The bytes of some records, in runs; a last one without newline stays so."""
     breaks = np.flatnonzero(block.starts[kept[1:]] != block.ends[kept[:-1]]) + 1
@@ -177,7 +189,7 @@ def _join(block: Block, kept: Positions) -> bytes:
 
 
 def _read_arrow(data: Any, width: int, rules: Grammar, block_size: int, refuse: Any) -> Any:
-    """Records as a table of text columns; bad UTF-8 raises, a wrong number of fields is handed to ``refuse``."""
+    """Records as a table of text columns; one with a wrong number of fields is handed to ``refuse``."""
     names = [str(index) for index in range(width)]
     return pacsv.read_csv(
         pa.BufferReader(pa.py_buffer(data)),
@@ -190,6 +202,6 @@ def _read_arrow(data: Any, width: int, rules: Grammar, block_size: int, refuse: 
             invalid_row_handler=refuse,
         ),
         convert_options=pacsv.ConvertOptions(
-            column_types=dict.fromkeys(names, pa.large_string()), strings_can_be_null=False
+            column_types=dict.fromkeys(names, pa.large_string()), strings_can_be_null=False, check_utf8=False
         ),
     )
