@@ -1,4 +1,4 @@
-"""Run stores under test: in memory, on SQLite, on PostgreSQL."""
+"""Run stores under test: in memory, on SQLite, on PostgreSQL by both drivers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from sqlalchemy import Engine, create_engine, make_url
+from sqlalchemy import create_engine, make_url
 
 from airflow_provider_ingest.models import metadata
 from airflow_provider_ingest.runs.ports import RunStore
@@ -17,15 +17,22 @@ StoreFactory = Callable[[], RunStore]
 
 
 @pytest.fixture(scope="session")
-def postgres_engine(postgres_url: str) -> Iterator[Engine]:
-    engine = create_engine(make_url(postgres_url).set(drivername="postgresql+psycopg"))
+def postgres_database(postgres_server: str) -> Iterator[str]:
+    """URL of a database with the ingest tables."""
+    import psycopg
+
+    with psycopg.connect(postgres_server, autocommit=True) as connection:
+        connection.execute("CREATE DATABASE contract")
+    url = postgres_server.replace("/postgres?", "/contract?", 1)
+    engine = create_engine(url)
     metadata.create_all(engine)
-    yield engine
-    metadata.drop_all(engine)
     engine.dispose()
+    yield url
+    with psycopg.connect(postgres_server, autocommit=True) as connection:
+        connection.execute("DROP DATABASE contract WITH (FORCE)")
 
 
-@pytest.fixture(params=["memory", "sqlite", "postgresql"])
+@pytest.fixture(params=["memory", "sqlite", "psycopg", "psycopg2"])
 def new_store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[StoreFactory]:
     """Each call gives another store over the same runs, as another process would have."""
     if request.param == "memory":
@@ -36,13 +43,13 @@ def new_store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[StoreF
         engine = create_engine(f"sqlite:///{tmp_path}/ingest.db")
         metadata.create_all(engine)
     else:
-        engine = request.getfixturevalue("postgres_engine")
+        url = make_url(request.getfixturevalue("postgres_database"))
+        engine = create_engine(url.set(drivername=f"postgresql+{request.param}"))
     yield lambda: SqlStore.on_engine(engine)
     with engine.begin() as connection:
         for table in reversed(metadata.sorted_tables):
             connection.execute(table.delete())
-    if request.param == "sqlite":
-        engine.dispose()
+    engine.dispose()
 
 
 @pytest.fixture

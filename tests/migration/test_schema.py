@@ -13,7 +13,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, Engine, MetaData, create_engine, inspect, text
+from sqlalchemy import Connection, Engine, MetaData, create_engine, inspect
 
 from airflow_provider_ingest.get_provider_info import VERSION
 from airflow_provider_ingest.models import metadata
@@ -33,14 +33,7 @@ def connection(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Conne
         return
     engine = create_engine(request.getfixturevalue("postgres_url"))
     with engine.connect() as connection:
-        connection.execute(text("DROP SCHEMA IF EXISTS migration CASCADE"))
-        connection.execute(text("CREATE SCHEMA migration"))
-        connection.execute(text("SET search_path TO migration"))
-        connection.commit()
         yield connection
-        connection.rollback()
-        connection.execute(text("DROP SCHEMA migration CASCADE"))
-        connection.commit()
     engine.dispose()
 
 
