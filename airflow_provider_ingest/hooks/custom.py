@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import date, datetime, time
@@ -75,6 +76,10 @@ class CustomHook(SourceHook):
             )
         try:
             return orjson.dumps(dict(row), default=_plain, option=_OPTIONS)
+        except TypeError:
+            pass  # an integer above 64 bits, or what has no JSON form at all
+        try:
+            return json.dumps(row, default=_plain, ensure_ascii=False).encode() + b"\n"
         except (TypeError, ValueError) as error:
             raise SourceError(f"Row {number} of the source {self._name} cannot be kept: {error}") from error
 
@@ -83,7 +88,7 @@ def _plain(value: Any) -> Any:
     """A value that JSON does not know, as text."""
     if isinstance(value, (datetime, date, time)):
         return value.isoformat()
-    if isinstance(value, (Decimal, UUID, int)):
+    if isinstance(value, (Decimal, UUID)):
         return str(value)
     if isinstance(value, Enum):
         return value.value

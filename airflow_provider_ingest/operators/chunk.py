@@ -10,12 +10,19 @@ import orjson
 
 from airflow_provider_ingest.operators.base import IngestTask, importer_of, run_of
 from airflow_provider_ingest.operators.plan import READER
+from airflow_provider_ingest.runs.progress import Counts
 from airflow_provider_ingest.runs.status import RunStatus
+from airflow_provider_ingest.runs.summary import check_reject_limit, event_of
+from airflow_provider_ingest.settings import load_settings
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from airflow.sdk import Context
 
+    from airflow_provider_ingest.importers.config import IngestConfig
     from airflow_provider_ingest.runs.ports import RunStore
+    from airflow_provider_ingest.runs.records import RunRecord
 
 log = logging.getLogger(__name__)
 
@@ -37,7 +44,6 @@ class ChunkOperator(IngestTask):
         from airflow_provider_ingest import bootstrap
         from airflow_provider_ingest.engine.work import work_chunk
         from airflow_provider_ingest.formats import read_chunk
-        from airflow_provider_ingest.runs.summary import check_reject_limit, event_of
 
         run = run_of(context, store)
         if run.status is not RunStatus.PROCESSING:
@@ -59,7 +65,20 @@ class ChunkOperator(IngestTask):
             batches=read_chunk(reader, located),
             store=store,
             target=bootstrap.target_for(config),
+            row_log=load_settings().log_rows,
+            check_rejects=self._check(config, run, store),
         )
         counts = outcome.counts.to_dict()
         log.info("Ingest run %s, chunk %s: %s", run.id, chunk.index, counts)
         return counts
+
+    def _check(self, config: IngestConfig, run: RunRecord, store: RunStore) -> Callable[[Counts], None] | None:
+        """Stops the chunk in the middle when it and the others together pass the importer's reject limit."""
+        if config.reject_limit is None:
+            return None
+
+        def check(own: Counts) -> None:
+            others = (chunk.counts for chunk in store.chunks(run.id) if chunk.index != self.chunk_index)
+            check_reject_limit(config.reject_limit, replace(run, counts=Counts.total([own, *others])))
+
+        return check

@@ -9,6 +9,7 @@ import orjson
 from airflow.sdk.configuration import conf
 
 from airflow_provider_ingest.exceptions import FormatError, UnsupportedFile
+from airflow_provider_ingest.importers.source import SourceType
 from airflow_provider_ingest.operators.base import IngestTask, importer_of, run_of
 from airflow_provider_ingest.operators.sizing import MOST_CHUNKS, chunk_rows, estimated_rows
 from airflow_provider_ingest.runs.status import RunStatus
@@ -22,6 +23,12 @@ if TYPE_CHECKING:
     from airflow_provider_ingest.runs.ports import RunStore
     from airflow_provider_ingest.runs.records import RunRecord
     from airflow_provider_ingest.storage.files import Staging
+
+SPARSE = frozenset({"json", "ndjson", "rows"})
+"""Formats whose rows may leave out fields."""
+
+FORMATS = {SourceType.JSON: "json", SourceType.CUSTOM: "ndjson"}
+"""What sources of one format give, whatever it looks like."""
 
 READER = "reader.json"
 """What the chunks' readers need beside their range, in the run's temporary directory."""
@@ -46,13 +53,24 @@ class PlanOperator(IngestTask):
             log.info("The run was planned before and has begun; its %s chunks stand", len(planned))
             return [chunk.index for chunk in planned]
         staging = bootstrap.staging()
-        plan = self._plan(importer_of(context), run, store, staging)
+        config = importer_of(context)
+        plan = self._plan(config, run, store, staging)
+        warnings = self._check_columns(config, plan)
         with staging.create(staging.temp(run.key, READER)) as file:
             file.write(orjson.dumps(dict(plan.reader)))
         store.record_file(run.id, {**(run.file or {}), **plan.facts, "columns": list(plan.columns)})
-        store.record_plan(run.id, plan.chunks, plan.warnings)
+        store.record_plan(run.id, plan.chunks, (*plan.warnings, *warnings))
         log.info("%s rows in %s chunks", f"{plan.rows:,}", len(plan.chunks))
         return [chunk.index for chunk in plan.chunks]
+
+    def _check_columns(self, config: IngestConfig, plan: FilePlan) -> tuple[str, ...]:
+        """Compare the file's columns with the importer's fields, and those with the table, before any row is worked."""
+        from airflow_provider_ingest import bootstrap
+        from airflow_provider_ingest.engine.plan import compile_plan
+
+        target = bootstrap.target_for(config)
+        compiled = compile_plan(config, target.shape(), target.child_shapes())
+        return compiled.check_columns(plan.columns, is_sparse=plan.facts.get("format") in SPARSE)
 
     def _plan(self, config: IngestConfig, run: RunRecord, store: RunStore, staging: Staging) -> FilePlan:
         """Cut the file; again, with larger chunks, if it has so many more rows than estimated."""
@@ -80,7 +98,9 @@ class PlanOperator(IngestTask):
         try:
             if run.retry_of is None:
                 path = staging.path((run.file or {})["reference"])
-                options = config.source.format_options if config.source else {}
+                options = dict(config.source.format_options) if config.source else {}
+                if config.source and config.source.type in FORMATS:
+                    options["format"] = FORMATS[config.source.type]
                 return plan_file(path, options=options, chunk_rows=rows, scratch=scratch)
             original = store.get_run(run.retry_of)
             if run.payload is None:

@@ -1,0 +1,132 @@
+"""Which addresses a URL may lead to, and a connection that goes to the address that was checked."""
+
+from __future__ import annotations
+
+import http.client
+import ipaddress
+import socket
+import ssl
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import SplitResult, unquote, urlsplit
+
+from airflow_provider_ingest.exceptions import SourceError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+_NAT64 = ipaddress.ip_network("64:ff9b::/96")
+
+
+def is_public(address: Address) -> bool:
+    """Whether an address belongs to the public internet, whatever it is wrapped in.
+
+    >>> [is_public(ipaddress.ip_address(a)) for a in ("1.1.1.1", "169.254.169.254", "::1", "::ffff:10.0.0.1")]
+    [True, False, False, False]
+    """
+    if isinstance(address, ipaddress.IPv6Address):
+        inner = address.ipv4_mapped or address.sixtofour or (address.teredo[1] if address.teredo else None)
+        if inner is None and address in _NAT64:
+            inner = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
+        if inner is not None:
+            return is_public(inner)
+    return address.is_global and not address.is_multicast
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NetworkRules:
+    """What URL sources may reach.
+
+    :param allowed_hosts: names, ``*.example.org`` for any name below; empty for all.
+    :param allow_private: whether private, loopback and link-local addresses are reachable.
+    """
+
+    allowed_hosts: tuple[str, ...] = ()
+    allow_private: bool = False
+
+    def check_url(self, url: str) -> SplitResult:
+        """Split an URL; refuse a scheme, host or port that is not allowed."""
+        try:
+            parts = urlsplit(url)
+            port = parts.port
+        except ValueError as error:
+            raise SourceError(f"The URL is malformed: {error}.") from error
+        if parts.scheme not in ("http", "https"):
+            raise SourceError(f"A URL source reads http and https, not {parts.scheme or 'a path'!r}.")
+        host = (parts.hostname or "").rstrip(".")
+        if not host or port == 0:
+            raise SourceError("The URL has no host.")
+        if any(ord(character) <= 32 or ord(character) == 127 for character in url):
+            raise SourceError("The URL holds blanks or control characters; quote them.")
+        if self.allowed_hosts and not any(_matches(host, pattern) for pattern in self.allowed_hosts):
+            raise SourceError(f"The host {host!r} is not in [ingest] allowed_url_hosts.")
+        return parts
+
+    def resolve(self, host: str, port: int) -> list[tuple[socket.AddressFamily, str]]:
+        """The addresses of a host, all of them checked: one that is private refuses the host."""
+        try:
+            found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        except (OSError, UnicodeError) as error:
+            raise SourceError(f"The host {host!r} cannot be found.", retryable=True) from error
+        pairs: list[tuple[socket.AddressFamily, str]] = [(family, str(at[0])) for family, _, _, _, at in found]
+        addresses = list(dict.fromkeys(pairs))
+        for _, address in addresses:
+            if not self.allow_private and not is_public(ipaddress.ip_address(address.split("%")[0])):
+                raise SourceError(
+                    f"The host {host!r} leads to a private or local address; "
+                    "[ingest] allow_private_networks does not allow that."
+                )
+        return addresses
+
+
+def _matches(host: str, pattern: str) -> bool:
+    """Whether a host is the one named, or below a ``*.`` pattern."""
+    host = host.lower()
+    return host.endswith(pattern[1:]) if pattern.startswith("*.") else host == pattern
+
+
+def connect(
+    parts: SplitResult, rules: NetworkRules, timeout: float, context: ssl.SSLContext | None = None
+) -> http.client.HTTPConnection:
+    """An HTTP connection to an address that was checked; the name is only used for the certificate and the header."""
+    host = (parts.hostname or "").rstrip(".")
+    is_secure = parts.scheme == "https"
+    port = parts.port or (443 if is_secure else 80)
+    addresses = rules.resolve(host, port)
+    connection: http.client.HTTPConnection
+    if is_secure:
+        connection = http.client.HTTPSConnection(
+            host, port, timeout=timeout, context=context or ssl.create_default_context()
+        )
+    else:
+        connection = http.client.HTTPConnection(host, port, timeout=timeout)
+    # The only place where http.client opens a socket: give it the checked addresses instead of the name.
+    connection._create_connection = _pinned(addresses, port)  # type: ignore[attr-defined]
+    return connection
+
+
+def _pinned(addresses: list[tuple[socket.AddressFamily, str]], port: int) -> Callable[..., socket.socket]:
+    def create(_: object, timeout: float, source_address: object = None) -> socket.socket:
+        problem: OSError | None = None
+        for family, address in addresses:
+            opened = socket.socket(family, socket.SOCK_STREAM)
+            opened.settimeout(timeout)
+            try:
+                opened.connect((address, port))
+            except OSError as error:
+                opened.close()
+                problem = error
+            else:
+                return opened
+        raise problem or OSError("no address")
+
+    return create
+
+
+def credentials_in(parts: SplitResult) -> tuple[str, str] | None:
+    """User and password that stand in a URL."""
+    if parts.username is None:
+        return None
+    return unquote(parts.username), unquote(parts.password or "")
