@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import Any
 
 import polars as pl
+import polars.selectors as cs
 
 from airflow_provider_ingest.formats.contract import BATCH_ROWS, FilePlan
 from airflow_provider_ingest.formats.rows import RAW, REASON, RowFrames
@@ -16,6 +17,9 @@ from airflow_provider_ingest.runs.records import ChunkPlan
 
 SEGMENT_ROWS = 50_000
 """Rows of one Arrow stream inside a chunk file, at most."""
+
+BATCH_CELLS = 5_000_000
+"""Cells of a batch, at most: a file of thousands of columns is read in smaller batches."""
 
 
 class ChunkWriter:
@@ -110,12 +114,18 @@ def plan_frames(
 
 
 def read_chunk_file(reader: Mapping[str, Any], chunk: ChunkPlan, *, batch_rows: int = BATCH_ROWS) -> Iterator[RowBatch]:
-    """The rows of a chunk file in batches of ``batch_rows`` records."""
+    """The rows of a chunk file in batches of ``batch_rows`` records, fewer if the file is very wide."""
     columns: list[str] = list(reader["columns"])
     kinds = {name: Kind(kind) for name, kind in reader["kinds"].items()}
+    batch_rows = fitting_rows(batch_rows, len(columns))
     frames = (_whole(frame, columns) for frame in _segments(chunk.location["path"]))
     for frame in rebatch(frames, batch_rows):
         yield _split(pad_dates(frame, reader["padded"]), columns, kinds)
+
+
+def fitting_rows(batch_rows: int, columns: int) -> int:
+    """Rows of a batch that stays in bounds whatever its width."""
+    return max(min(batch_rows, BATCH_CELLS // max(columns, 1)), 1)
 
 
 def rebatch(frames: Iterable[pl.DataFrame], batch_rows: int) -> Iterator[pl.DataFrame]:
@@ -138,10 +148,12 @@ def rebatch(frames: Iterable[pl.DataFrame], batch_rows: int) -> Iterator[pl.Data
 
 def pad_dates(frame: pl.DataFrame, columns: Iterable[str]) -> pl.DataFrame:
     """Add midnight to what is only a date."""
-    return frame.with_columns(
-        pl.when(pl.col(name).str.len_bytes() == 10).then(pl.col(name) + "T00:00:00").otherwise(pl.col(name)).alias(name)
-        for name in columns
-    )
+    for name in columns:
+        column = cs.by_name(name)  # pl.col would take a name like "^a$" for a pattern
+        frame = frame.with_columns(
+            pl.when(column.str.len_bytes() == 10).then(column + pl.lit("T00:00:00")).otherwise(column).name.keep()
+        )
+    return frame
 
 
 def open_file(path: Any) -> Any:
@@ -164,9 +176,10 @@ def _segments(path: Any) -> Iterator[pl.DataFrame]:
 
 def _whole(frame: pl.DataFrame, columns: list[str]) -> pl.DataFrame:
     """The frame with all columns of the file, in their order; what this stretch did not have is null."""
-    absent = [name for name in (*columns, REASON, RAW) if name not in frame.columns]
-    filled = frame.with_columns(pl.lit(None, dtype=pl.String).alias(name) for name in absent)
-    return filled.select(ROW_NUMBER, LINE_NUMBER, *columns, REASON, RAW)
+    present = set(frame.columns)
+    nothing = pl.repeat(None, frame.height, dtype=pl.String, eager=True)
+    names = (ROW_NUMBER, LINE_NUMBER, *columns, REASON, RAW)
+    return pl.DataFrame([frame[name] if name in present else nothing.alias(name) for name in names])
 
 
 def _split(frame: pl.DataFrame, columns: list[str], kinds: Mapping[str, Kind]) -> RowBatch:
@@ -174,12 +187,19 @@ def _split(frame: pl.DataFrame, columns: list[str], kinds: Mapping[str, Kind]) -
     if frame[REASON].null_count() == frame.height:
         return RowBatch(frame=frame.drop(REASON, RAW), kinds=kinds)
     broken = frame.filter(pl.col(REASON).is_not_null())
-    data = pl.lit(None, dtype=pl.String)
+    fields = broken.drop(ROW_NUMBER, LINE_NUMBER, REASON, RAW)
+    data = pl.repeat(None, broken.height, dtype=pl.String, eager=True)
     if columns:
-        fields = pl.struct(columns).struct.json_encode()
-        data = pl.when(pl.any_horizontal(pl.col(columns).is_not_null())).then(fields).otherwise(None)
-    malformed = broken.select(
-        ROW_NUMBER, LINE_NUMBER, pl.col(REASON).alias("reason"), pl.col(RAW).alias("raw"), data.alias("data")
+        encoded = fields.to_struct("data").struct.json_encode()
+        data = encoded.zip_with(fields.select(pl.any_horizontal(pl.all().is_not_null())).to_series(), data)
+    malformed = pl.DataFrame(
+        [
+            broken[ROW_NUMBER],
+            broken[LINE_NUMBER],
+            broken[REASON].alias("reason"),
+            broken[RAW].alias("raw"),
+            data.alias("data"),
+        ]
     )
     good = frame.filter(pl.col(REASON).is_null()).drop(REASON, RAW)
     return RowBatch(frame=good, malformed=malformed, kinds=kinds)

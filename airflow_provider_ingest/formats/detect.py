@@ -84,10 +84,10 @@ _CONTROL = bytes(set(range(32)) - set(b"\t\n\v\f\r\x01\x1a\x1c\x1d\x1e\x1f"))
 def _plain(head: bytes, name: str | None) -> FormatName:
     if head.startswith(b"PAR1"):
         return "parquet"
-    if head.startswith((b"ARROW1\x00\x00", b"\xff\xff\xff\xff\x10", b"\xff\xff\xff\xff\x08")):
+    if head.startswith(b"ARROW1\x00\x00") or _is_arrow_stream(head):
         return "arrow"
     for magic, what in _BINARY:
-        if head.startswith(magic) and (len(magic) > 3 or _controls(head) > 0):
+        if head.startswith(magic) and (not magic.isalpha() or _controls(head) > 0):
             raise UnsupportedFile(f"{_called(name)} is {what}. {_SUPPORTED}")
     if head[257:262] == b"ustar":
         raise UnsupportedFile(f"{_called(name)} is a tar archive. {_SUPPORTED}")
@@ -97,6 +97,12 @@ def _plain(head: bytes, name: str | None) -> FormatName:
     if not _is_wide_text(head) and _controls(head) > 0.05:
         raise UnsupportedFile(f"{_called(name)} is not text. {_SUPPORTED}")
     return _text(text.lstrip(b" \t\r\n"))
+
+
+def _is_arrow_stream(head: bytes) -> bool:
+    """A continuation mark, then the length of a schema message, which is a multiple of eight."""
+    size = int.from_bytes(head[4:8], "little")
+    return head.startswith(b"\xff\xff\xff\xff") and len(head) > 8 and size % 8 == 0 and 0 < size < 1 << 24
 
 
 _SUPPORTED = "Supported are CSV, XLSX, JSON, NDJSON and Parquet, also in gzip, zip or zstd."
@@ -137,17 +143,17 @@ def _text(text: bytes) -> FormatName:
 
 def _goes_on_as_array(text: bytes) -> bool:
     """Whether the first element, as far as it is in the head, is one of a JSON array."""
-    content = text[1:].lstrip()
-    if content[:1] in (b"{", b"]", b""):
+    content = text[1:].lstrip().decode("utf-8", "replace")
+    if content[:1] in ("{", "]", ""):
         return True
     try:
-        _, end = json.JSONDecoder().raw_decode(content.decode("utf-8", "replace"))
+        _, end = json.JSONDecoder().raw_decode(content)
     except ValueError:
-        return content[:1] == b"[" or b"\n" not in text
+        return content[0] == "[" or "\n" not in content
     except RecursionError:
         return True
-    rest = content.decode("utf-8", "replace")[end:].lstrip()
-    return not rest or rest[0] in ",]"
+    rest = content[end:].lstrip()
+    return not rest or rest[0] == "," or not rest.lstrip("]").strip()
 
 
 def _objects(text: bytes) -> FormatName:

@@ -8,7 +8,6 @@ vectorised scan that knows strings and depth finds the border.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -20,7 +19,8 @@ from airflow_provider_ingest.exceptions import FormatError
 from airflow_provider_ingest.formats.arrow import plan_frames
 from airflow_provider_ingest.formats.contract import FilePlan
 from airflow_provider_ingest.formats.limits import LIMITS, MIB, Limits
-from airflow_provider_ingest.formats.rows import Malformed, NumberText, RowFrames, collection_paused
+from airflow_provider_ingest.formats.rows import Malformed, RowFrames, collection_paused
+from airflow_provider_ingest.formats.values import NumberText
 
 BLOCK = MIB
 BLANKS = b" \t\r\n"
@@ -49,7 +49,7 @@ def plan_json(
         first = 1
         for elements in ArrayReader(stream, limits).blocks():
             numbers = range(first, first + len(elements))
-            yield frames.frame(elements, numbers, numbers)
+            yield from frames.frames(elements, numbers, numbers)
             first += len(elements)
 
     with collection_paused():
@@ -113,9 +113,9 @@ class ArrayReader:
                 self._drop(guess + 1)
                 return found
         commas, _ = borders(self._buffer)
-        if not len(commas):
+        if not commas:
             return None
-        cut = int(commas[-1])
+        cut = commas[-1]
         found = self._parse(self._buffer[:cut], commas[:-1])
         self._drop(cut + 1)
         return found
@@ -127,6 +127,9 @@ class ArrayReader:
             end = self._position + len(self._buffer)
             number = self._elements + len(commas) + 1
             raise FormatError(f"The array is not closed: the file ends at byte {end:,} inside element {number}.")
+        if self._buffer[closed] != ord("]"):
+            number, at = self._elements + len(commas) + 1, self._position + closed
+            raise FormatError(f"Element {number:,} of the array is not JSON: unexpected brace at byte {at:,}.")
         rest = self._buffer[closed + 1 :]
         if rest.strip(BLANKS):
             at = self._position + closed + 1 + len(rest) - len(rest.lstrip(BLANKS))
@@ -140,7 +143,7 @@ class ArrayReader:
         self._buffer = self._buffer[size:]
         self._position += size
 
-    def _parse(self, text: bytes, commas: Any) -> list[Any]:
+    def _parse(self, text: bytes, commas: list[int]) -> list[Any]:
         """Parse elements whose borders are known; only if that fails one by one."""
         try:
             found: list[Any] = decode(b"[%b]" % text)
@@ -151,7 +154,7 @@ class ArrayReader:
                 return found
         elements: list[Any] = []
         start = 0
-        for end in (*(int(comma) for comma in commas), len(text)):
+        for end in (*commas, len(text)):
             elements.append(self._element(text[start:end], self._elements + len(elements) + 1, self._position + start))
             start = end + 1
         return elements
@@ -175,32 +178,43 @@ _STEP[list(b"[{")] = 1
 _STEP[list(b"]}")] = -1
 
 
-def borders(text: bytes) -> tuple[Any, int]:
+def borders(text: bytes) -> tuple[list[int], int]:
     """Where the commas between an array's elements are, and where the bracket that closes it (-1: not in here).
 
     :param text: starts inside the array, between two elements.
     """
-    data = np.frombuffer(text, np.uint8)
-    quotes = np.flatnonzero(data == 34)
-    if b'\\"' in text:
-        quotes = quotes[~escaped(data, quotes)]
-    at = np.flatnonzero(_SIGNIFICANT[data])
-    at = at[(np.searchsorted(quotes, at) & 1) == 0]
-    depth = np.cumsum(_STEP[data[at]])
-    ends = np.flatnonzero(depth < 0)
-    closed = -1
-    if len(ends):
-        closed = int(at[ends[0]])
-        at, depth = at[: ends[0]], depth[: ends[0]]
-    return at[(depth == 0) & (data[at] == 44)], closed
+    commas: list[int] = []
+    depth = quotes = 0
+    is_escaped = False
+    for start in range(0, len(text), BLOCK):
+        part = text[start : start + BLOCK]
+        data = np.frombuffer(part, np.uint8)
+        quoted = np.flatnonzero(data == 34)
+        if is_escaped or b'\\"' in part:
+            quoted = quoted[~escaped(data, quoted, is_escaped)]
+        at = np.flatnonzero(_SIGNIFICANT[data])
+        at = at[((np.searchsorted(quoted, at) + quotes) & 1) == 0]
+        depths = np.cumsum(_STEP[data[at]]) + depth
+        ends = np.flatnonzero(depths < 0)
+        if len(ends):
+            at, depths = at[: ends[0] + 1], depths[: ends[0] + 1]
+        commas += (at[(depths == 0) & (data[at] == 44)] + start).tolist()
+        if len(ends):
+            return commas, int(at[-1]) + start
+        depth = int(depths[-1]) if len(depths) else depth
+        quotes += len(quoted)
+        backslashes = len(part) - len(part.rstrip(b"\\"))
+        is_escaped = bool((backslashes + (is_escaped and backslashes == len(part))) & 1)
+    return commas, -1
 
 
-def escaped(data: Any, quotes: Any) -> Any:
-    """Which quotes stand behind an odd number of backslashes."""
-    positions = np.arange(len(data), dtype=np.int64)
+def escaped(data: Any, quotes: Any, first: bool) -> Any:
+    """Which quotes stand behind an odd number of backslashes; ``first``: the first byte is escaped from before."""
+    positions = np.arange(len(data), dtype=np.int32)
     last_other = np.maximum.accumulate(np.where(data != 92, positions, -1))
     before = quotes - 1
-    run = before - np.where(before >= 0, last_other[before], -1)
+    others = np.where(before >= 0, last_other[before], -1)
+    run = before - others + np.where(others < 0, int(first), 0)
     return (run & 1) == 1
 
 
@@ -239,8 +253,8 @@ def _refuse(constant: str) -> Any:
     raise ValueError(constant)
 
 
-def explain(error: Exception, text: bytes, position: int = 0) -> str:
-    """A parser's complaint as a part of a sentence; ``position`` is where the text starts in the file."""
+def explain(error: Exception, text: bytes, position: int | None = None) -> str:
+    """A parser's complaint as a part of a sentence, with the place if it is told where the text starts in the file."""
     if isinstance(error, RecursionError):
         return "it is nested too deeply"
     if not text.strip(BLANKS):
@@ -248,4 +262,5 @@ def explain(error: Exception, text: bytes, position: int = 0) -> str:
     if "truncated" in str(error):
         return "it ends too early"
     message = str(error).removeprefix("JSON is malformed: ")
-    return re.sub(r"\(byte (\d+)\)", lambda found: f"(byte {position + int(found[1]):,})", message).rstrip(".")
+    message, _, offset = message.rstrip(".)").partition(" (byte ")
+    return f"{message} (byte {position + int(offset):,})" if position is not None and offset else message

@@ -33,7 +33,7 @@ class Limits:
     zip_directory_bytes: int = 8 * MIB
     workbook_bytes: int = 2 * GIB
     sheet_cells: int = 50_000_000
-    record_bytes: int = 64 * MIB
+    record_bytes: int = 16 * MIB
     columns: int = 10_000
 
 

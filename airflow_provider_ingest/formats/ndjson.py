@@ -33,7 +33,7 @@ def plan_ndjson(
             records, lines = parse_lines(texts, line)
             line += len(texts)
             if records:
-                yield frames.frame(records, range(row, row + len(records)), lines)
+                yield from frames.frames(records, range(row, row + len(records)), lines)
                 row += len(records)
 
     with collection_paused():

@@ -9,10 +9,11 @@ from typing import Any
 import polars as pl
 
 from airflow_provider_ingest.exceptions import FormatError
-from airflow_provider_ingest.formats.arrow import open_file, plan_frames, rebatch
+from airflow_provider_ingest.formats.arrow import fitting_rows, open_file, plan_frames, rebatch
 from airflow_provider_ingest.formats.contract import BATCH_ROWS, FilePlan
 from airflow_provider_ingest.formats.limits import LIMITS, Limits
-from airflow_provider_ingest.formats.rows import RowFrames, binary_text, json_text
+from airflow_provider_ingest.formats.rows import RowFrames
+from airflow_provider_ingest.formats.values import binary_text, json_text
 from airflow_provider_ingest.runs.frames import LINE_NUMBER, ROW_NUMBER, Kind, RowBatch
 from airflow_provider_ingest.runs.records import ChunkPlan
 
@@ -55,6 +56,7 @@ def read_parquet_chunk(
     """The rows of a stretch; only the row groups that it touches are read."""
     kinds = {name: Kind(kind) for name, kind in reader["kinds"].items()}
     row = chunk.first_row
+    batch_rows = fitting_rows(batch_rows, len(reader["columns"]))
     for frame in rebatch(_stretch(chunk, reader["columns"], batch_rows), batch_rows):
         numbers = pl.Series(ROW_NUMBER, range(row, row + frame.height), dtype=pl.Int64)
         yield RowBatch(frame=frame.select(numbers, numbers.alias(LINE_NUMBER), pl.all()), kinds=kinds)

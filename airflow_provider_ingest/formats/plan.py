@@ -123,7 +123,7 @@ def plan_mappings(
         while block := list(islice(source, ROWS_BLOCK)):
             numbers = [_number(row, ROW_NUMBER, at) for at, row in enumerate(block, first)]
             lines = [_number(row, LINE_NUMBER, number) for row, number in zip(block, numbers, strict=True)]
-            yield frames.frame([_without_numbers(row) for row in block], numbers, lines)
+            yield from frames.frames([_without_numbers(row) for row in block], numbers, lines)
             first += len(block)
 
     return plan_frames(produced(), frames, chunk_rows=chunk_rows, scratch=scratch, facts={"format": "rows"})
@@ -131,7 +131,12 @@ def plan_mappings(
 
 def _number(row: Any, name: str, default: int) -> int:
     value = row.get(name) if isinstance(row, Mapping) else None
-    return default if value is None else int(value)
+    if value is None:
+        return default
+    try:
+        return int(value)
+    except (TypeError, ValueError):
+        raise FormatError(f"The source gives a row whose {name} is no whole number; that name is reserved.") from None
 
 
 def _without_numbers(row: Any) -> Any:

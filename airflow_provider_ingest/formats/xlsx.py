@@ -12,12 +12,14 @@ from airflow_provider_ingest.exceptions import FormatError
 from airflow_provider_ingest.formats.arrow import open_file, plan_frames
 from airflow_provider_ingest.formats.contract import FilePlan
 from airflow_provider_ingest.formats.limits import LIMITS, Limits
-from airflow_provider_ingest.formats.rows import Malformed, RowFrames, broken_series, cell_text, collection_paused
+from airflow_provider_ingest.formats.rows import Malformed, RowFrames, broken_series, collection_paused
+from airflow_provider_ingest.formats.values import cell_text
 from airflow_provider_ingest.formats.workbook import check_workbook
 from airflow_provider_ingest.runs.frames import LINE_NUMBER, ROW_NUMBER
 
 BLOCK_ROWS = 20_000
-"""Sheet rows that are Python objects at a time."""
+BLOCK_CELLS = 500_000
+"""Sheet rows and cells that are Python objects at a time, at most."""
 
 
 def plan_xlsx(
@@ -86,7 +88,8 @@ class SheetTable:
     def frames(self) -> Iterator[pl.DataFrame]:
         """Records frames in the order of the sheet."""
         first = 1
-        while block := list(islice(self._rows, BLOCK_ROWS)):
+        size = max(min(BLOCK_ROWS, BLOCK_CELLS // max(len(self._names), 1)), 1)
+        while block := list(islice(self._rows, size)):
             kept = [(line, cells) for line, cells in block if cells.count("") != len(cells)]
             if not kept:
                 continue
