@@ -1,0 +1,25 @@
+# Each of these sets up what it needs; without make, call the scripts.
+.PHONY: demo up test lint bench constraints
+
+demo:  ## Airflow from nothing, products uploaded and imported, the result printed
+	@scripts/demo
+
+up:  ## the same, and Airflow stays up
+	@scripts/up
+
+test:  ## the whole test suite
+	@scripts/test
+
+lint:  ## style, formatting, types, import contracts
+	@scripts/lint
+
+bench:  ## speed and memory, beside their rivals in the same run
+	@scripts/environment dev
+	@$${INGEST_VENV:-.venv}/bin/python -m pytest tests/benchmarks --override-ini=python_files="bench_*.py" -q -s
+
+constraints:  ## pin the newest versions that fit, for all Pythons; markers go, since a pin installs nothing by itself
+	@scripts/environment dev
+	@$${INGEST_VENV:-.venv}/bin/uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 --upgrade \
+	    --quiet --no-header --no-annotate --output-file .constraints.tmp
+	@sed -E 's/ ;.*//' .constraints.tmp | grep -v -E '^(pywin32|httpx2-jsfetch)==' > constraints.txt
+	@rm .constraints.tmp
