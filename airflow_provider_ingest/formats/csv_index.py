@@ -150,11 +150,17 @@ def _newlines(data: bytes, is_last: bool) -> Positions:
     """Position of the last byte of every newline, in quotes or not."""
     array = np.frombuffer(data, np.uint8)
     newlines = np.flatnonzero(array == _LF)
-    if data.count(b"\r") != data.count(b"\r\n"):
+    if b"\r" in data and not _is_crlf(array, newlines):
         returns = np.flatnonzero(array == _CR)
         following = np.append(array, _LF if not is_last else 0)[returns + 1]
         newlines = np.sort(np.concatenate([newlines, returns[following != _LF]]))
     return newlines
+
+
+def _is_crlf(array: npt.NDArray[np.uint8], newlines: Positions) -> bool:
+    """Whether every CR stands before an LF."""
+    before = array[newlines[1:] - 1] if len(newlines) and newlines[0] == 0 else array[newlines - 1]
+    return int(np.count_nonzero(before == _CR)) == int(np.count_nonzero(array == _CR))
 
 
 def _scan(data: bytes, newlines: Positions, rules: Grammar, is_last: bool) -> Positions | None:

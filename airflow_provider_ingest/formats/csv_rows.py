@@ -52,6 +52,8 @@ class BlockRows:
         for mark in (b"\0", self._rules.escape):
             if mark and mark in block.data:
                 found.update(self._holding(array == mark[0]))
+        if block.data.isascii():
+            return found
         if not _is_utf8(block.data):
             found.update(record for record in self._holding(array > 0x7F) if not self._is_text(record))
         if _BOM in block.data:
@@ -76,7 +78,9 @@ class BlockRows:
         :returns: ``None`` if PyArrow refuses them or their number does not add up.
         """
         block = self._block
-        kept = np.setdiff1d(np.arange(block.rows), np.fromiter(left_out, np.int64, len(left_out)))
+        keep = np.ones(block.rows, np.bool_)
+        keep[list(left_out)] = False
+        kept = np.flatnonzero(keep)
         if not len(kept):
             return pl.DataFrame(schema=_schema(self._columns)), set()
         if len(kept) == block.rows and block.is_dense:
@@ -171,8 +175,6 @@ def _schema(columns: Sequence[str]) -> dict[str, Any]:
 
 def _is_utf8(data: bytes) -> bool:
     """Whether all bytes are valid UTF-8, as fast as memory allows."""
-    if data.isascii():
-        return True
     bounds = pa.py_buffer(np.array([0, len(data)], np.int64))
     try:
         pa.LargeStringArray.from_buffers(1, bounds, pa.py_buffer(data)).validate(full=True)
