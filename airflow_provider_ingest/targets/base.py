@@ -1,0 +1,193 @@
+"""What all targets share: connections by SQLAlchemy, plans of tables, chunk transactions, markers."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from functools import cached_property, partial
+
+import polars as pl
+import sqlalchemy as sa
+from sqlalchemy.exc import SQLAlchemyError
+
+from airflow_provider_ingest.exceptions import TargetError
+from airflow_provider_ingest.importers.table import TableShape
+from airflow_provider_ingest.runs.outcome import ChunkOutcome
+from airflow_provider_ingest.runs.progress import Counts
+from airflow_provider_ingest.targets.atomic import Staging
+from airflow_provider_ingest.targets.batch import BatchWriter
+from airflow_provider_ingest.targets.chunk import SqlChunk, attempt
+from airflow_provider_ingest.targets.commits import PUBLISHED, Commits, ensure_table
+from airflow_provider_ingest.targets.definition import TablePlan
+from airflow_provider_ingest.targets.lookups import look_up
+from airflow_provider_ingest.targets.planning import TargetTables, plan_tables
+from airflow_provider_ingest.targets.writer import TableWriter
+
+MAX_WORDS = 300
+"""Most characters of the database's own words in a message."""
+
+
+class SqlTarget(ABC):
+    """A target in a database that SQLAlchemy speaks to; one connection for each use, none kept open.
+
+    :param tables: the tables as the importer declares them.
+    """
+
+    def __init__(self, url: sa.URL, tables: TargetTables) -> None:
+        self._url = url
+        self._tables = tables
+
+    # what a database adds -------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def create_engine(self, url: sa.URL) -> sa.Engine:
+        """An engine without a pool."""
+
+    @abstractmethod
+    def writers(self, connection: sa.Connection, plan: TablePlan) -> Mapping[str, TableWriter]:
+        """A writer for each table, by path, on the connection of a chunk."""
+
+    def connect(self) -> sa.Connection:
+        """A connection for a chunk."""
+        return self.engine.connect()
+
+    def lock(self, connection: sa.Connection, run_key: str, index: int) -> None:  # noqa: B027 - not all need it
+        """Wait until no other transaction works this chunk."""
+
+    def sql_types(self, connection: sa.Connection, table: sa.Table) -> dict[str, str]:
+        """The column types as the database writes them, where SQLAlchemy's names do not serve as casts."""
+        return {}
+
+    def check_at_once(self, connection: sa.Connection) -> None:  # noqa: B027 - not all need it
+        """Make the database check each constraint with its statement, so that a refusal belongs to a row."""
+
+    # the port -------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def engine(self) -> sa.Engine:
+        """The engine, made on first use."""
+        return self.create_engine(self._url)
+
+    @cached_property
+    def plan(self) -> TablePlan:
+        """The tables, looked up in the database once."""
+        with self.reaching(), self.engine.connect() as connection:
+            return plan_tables(connection, self._tables, self.sql_types)
+
+    def shape(self) -> TableShape:
+        """The table's columns, keys and constraints."""
+        return self.plan.shape
+
+    def child_shapes(self) -> Mapping[str, TableShape]:
+        """The tables of nested collections by dotted path."""
+        return {child.path: child.shape for child in self.plan.walk() if child.path}
+
+    def lookup(self, table: str, key: str, value: str, keys: pl.Series, *, create_missing: bool) -> pl.DataFrame:
+        """``key`` and ``value`` columns for the given keys, in a transaction of its own."""
+        with self.reaching(), self.engine.begin() as connection:
+            return look_up(connection, table, key, value, keys, create_missing=create_missing)
+
+    def open_chunk(self, run_key: str, index: int, *, dry_run: bool) -> AbstractContextManager[SqlChunk]:
+        """Begin the chunk's transaction."""
+        return self._open(run_key, index, dry_run=dry_run)
+
+    def publish(self, run_key: str) -> Counts | None:
+        """Atomic runs: write what the chunks staged, in one transaction, once; ``None`` if nothing was staged.
+
+        Raises :class:`~airflow_provider_ingest.targets.atomic.PublishRefused`, with nothing written, where the
+        database refuses a row.
+        """
+        staging = Staging(self._commits.table.schema, run_key)
+        with self._open(run_key, PUBLISHED, dry_run=False) as chunk:
+            if chunk.recorded is not None:
+                return chunk.recorded.counts
+            with self.reaching():
+                counts = staging.publish(chunk.connection, chunk.write)
+                if counts is not None:
+                    staging.drop(chunk.connection)
+                    chunk.commit(ChunkOutcome(counts=counts))
+            return counts
+
+    def discard(self, run_key: str) -> None:
+        """Atomic runs: drop what the chunks staged."""
+        with self.reaching(), self.engine.begin() as connection:
+            Staging(self._commits.table.schema, run_key).drop(connection)
+
+    def forget(self, run_keys: Sequence[str]) -> int:
+        """Delete the markers of runs that can not be worked any more, and what atomic ones left staged."""
+        with self.reaching(), self.engine.begin() as connection:
+            for run_key in run_keys:
+                Staging(self._commits.table.schema, run_key).drop(connection)
+            return self._commits.forget(connection, run_keys) if self._commits.exists(connection) else 0
+
+    driver_errors: tuple[type[Exception], ...] = ()
+    """Errors of the driver, where it is used past SQLAlchemy."""
+
+    has_concurrent_writers: bool = True
+    """Whether another connection may write while a chunk's transaction is open."""
+
+    # inside ---------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _commits(self) -> Commits:
+        return Commits(self._tables.schema)
+
+    @contextmanager
+    def _open(self, run_key: str, index: int, *, dry_run: bool) -> Iterator[SqlChunk]:
+        plan, staging = self.plan, None
+        with self.reaching(), ExitStack() as opening:
+            if not dry_run:
+                self._commits.ensure(self.engine)
+                if self._tables.is_atomic and index != PUBLISHED:
+                    staging = Staging(self._commits.table.schema, run_key)
+                    ensure_table(self.engine, staging.table)
+            connection = opening.enter_context(self.connect())
+            transaction = connection.begin()
+            self.lock(connection, run_key, index)
+            self.check_at_once(connection)
+            has_markers = not dry_run or self._commits.exists(connection)
+            chunk = SqlChunk(
+                connection,
+                self._commits,
+                BatchWriter(plan, self.writers(connection, plan), partial(attempt, connection)),
+                self.reaching,
+                name=(run_key, index),
+                dry_run=dry_run,
+                recorded=self._commits.find(connection, run_key, index) if has_markers else None,
+                staging=staging,
+                create_outside=None if dry_run or not self.has_concurrent_writers else self.lookup,
+            )
+            closing = opening.pop_all()
+        with closing:
+            try:
+                yield chunk
+            finally:
+                if transaction.is_active:
+                    with suppress(SQLAlchemyError):  # the connection may be the very thing that failed
+                        transaction.rollback()
+
+    @contextmanager
+    def reaching(self) -> Iterator[None]:
+        """Turn what the database says, where it is no row's fault, into a :class:`TargetError`."""
+        try:
+            yield
+        except Exception as error:
+            if not isinstance(error, (SQLAlchemyError, *self.driver_errors)):
+                raise
+            raise self.failure(error) from None
+
+    def failure(self, error: BaseException) -> TargetError:
+        """A database error that is no row's fault, told without DSN, SQL and values."""
+        original = getattr(error, "orig", None) or error
+        words = str(getattr(getattr(original, "diag", None), "message_primary", None) or original).strip()
+        first = words.splitlines()[0] if words else type(original).__name__
+        may_pass = any(cls.__name__ in ("OperationalError", "InterfaceError") for cls in type(original).__mro__)
+        return TargetError(f"The target database failed: {self._without_secrets(first)}", retryable=may_pass)
+
+    def _without_secrets(self, text: str) -> str:
+        text = text.rpartition(" failed: ")[2]  # "connection to server at … failed: why"
+        for secret in (self._url.password, self._url.host, self._url.username):
+            if secret:
+                text = text.replace(f'"{secret}"', "(hidden)")
+        return text.replace(str(self._url.password), "***")[:MAX_WORDS] if self._url.password else text[:MAX_WORDS]

@@ -1,0 +1,97 @@
+"""The markers in the target database that make chunks exactly-once: table ``ingest_commits``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+import sqlalchemy as sa
+from sqlalchemy.exc import DBAPIError
+
+from airflow_provider_ingest.exceptions import TargetError
+from airflow_provider_ingest.runs.outcome import ChunkOutcome
+
+TABLE_NAME = "ingest_commits"
+
+PUBLISHED = -1
+"""The chunk index of the marker that an atomic run's publication leaves."""
+
+
+def commits_table(schema: str | None) -> sa.Table:
+    """The table of markers in the target's schema."""
+    return sa.Table(
+        TABLE_NAME,
+        sa.MetaData(),
+        sa.Column("run_key", sa.String(64), primary_key=True),
+        sa.Column("chunk_index", sa.Integer, primary_key=True, autoincrement=False),
+        sa.Column("outcome", sa.Text, nullable=False),
+        sa.Column("committed_at", sa.DateTime(timezone=True), nullable=False),
+        schema=schema,
+    )
+
+
+class Commits:
+    """Reads and writes markers over a connection whose transaction the caller holds."""
+
+    def __init__(self, schema: str | None) -> None:
+        self.table = commits_table(schema)
+
+    def ensure(self, engine: sa.Engine) -> None:
+        """Create the table if it is missing."""
+        ensure_table(engine, self.table)
+
+    def exists(self, connection: sa.Connection) -> bool:
+        """Whether the table is there."""
+        return _exists(connection, self.table)
+
+    def find(self, connection: sa.Connection, run_key: str, index: int) -> ChunkOutcome | None:
+        """The outcome of a committed chunk."""
+        columns = self.table.c
+        found = connection.scalar(
+            sa.select(columns.outcome).where(columns.run_key == run_key, columns.chunk_index == index)
+        )
+        return ChunkOutcome.from_dict(json.loads(found)) if found else None
+
+    def record(self, connection: sa.Connection, run_key: str, index: int, outcome: ChunkOutcome) -> None:
+        """Write the marker."""
+        connection.execute(
+            self.table.insert().values(
+                run_key=run_key,
+                chunk_index=index,
+                outcome=json.dumps(outcome.to_dict()),
+                committed_at=datetime.now(UTC),
+            )
+        )
+
+    def forget(self, connection: sa.Connection, run_keys: Sequence[str]) -> int:
+        """Delete the markers of runs."""
+        if not run_keys:
+            return 0
+        return int(connection.execute(self.table.delete().where(self.table.c.run_key.in_(run_keys))).rowcount)
+
+
+def ensure_table(engine: sa.Engine, table: sa.Table) -> None:
+    """Create a table of this package if it is missing; safe against another task doing the same.
+
+    Raises :class:`TargetError` with the statements for an administrator where the role may not create it.
+    """
+    with engine.connect() as connection:
+        if _exists(connection, table):
+            return
+    try:
+        with engine.begin() as connection:
+            connection.execute(sa.schema.CreateTable(table, if_not_exists=True))
+    except DBAPIError as error:
+        with engine.connect() as connection:
+            if _exists(connection, table):
+                return
+        statement = " ".join(str(sa.schema.CreateTable(table).compile(engine)).split())
+        raise TargetError(
+            f"The table {table.fullname} is missing in the target database and this role may not create it. Let an "
+            f"owner of the schema run: {statement}; GRANT SELECT, INSERT, UPDATE, DELETE ON {table.fullname} TO …"
+        ) from error
+
+
+def _exists(connection: sa.Connection, table: sa.Table) -> bool:
+    return bool(sa.inspect(connection).has_table(table.name, schema=table.schema))

@@ -1,0 +1,208 @@
+"""PostgreSQL: COPY into the table where it takes the rows, through a temporary table where it does not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import polars as pl
+import psycopg
+
+from airflow_provider_ingest.importers.mapping import DuplicateStrategy
+from airflow_provider_ingest.importers.table import ColumnKind
+from airflow_provider_ingest.runs.frames import SET_PREFIX
+from airflow_provider_ingest.targets.defaults import with_constants
+from airflow_provider_ingest.targets.definition import TablePlan
+from airflow_provider_ingest.targets.postgres_copy import copy_frame
+from airflow_provider_ingest.targets.postgres_refusals import ROW_STATES, refusal_of, refusal_of_state
+from airflow_provider_ingest.targets.refusals import Refusal, duplicate
+from airflow_provider_ingest.targets.staged import Refused, StagedWriter
+from airflow_provider_ingest.targets.statements import DEFAULT_PREFIX, POSITION, TURN, Grammar, Statements
+from airflow_provider_ingest.targets.writer import Tally
+
+STAGED_TYPES = {
+    ColumnKind.INTEGER: "bigint",
+    ColumnKind.NUMERIC: "numeric",
+    ColumnKind.FLOAT: "double precision",
+    ColumnKind.BOOLEAN: "boolean",
+    ColumnKind.DATE: "date",
+    ColumnKind.TIMESTAMP: "timestamp",
+    ColumnKind.TIMESTAMPTZ: "timestamptz",
+    ColumnKind.TIME: "time",
+}
+"""Types of staged columns, wide enough that a refusal comes from the table, not from the staging; others: text."""
+
+ASSIGNED = frozenset({*STAGED_TYPES, ColumnKind.TEXT})
+"""Kinds that PostgreSQL converts by assignment, with its checks; a cast would cut text short without a word."""
+
+
+class PostgresGrammar(Grammar):
+    """PostgreSQL's types and casts."""
+
+    def staged_type(self, plan: TablePlan, column: str) -> str:
+        """The type of a column in the temporary table."""
+        shape = plan.shape.column(column)
+        return STAGED_TYPES.get(shape.kind, "text") if shape else "text"
+
+    def value(self, plan: TablePlan, column: str, staged: str | None = None) -> str:
+        """The staged value as the column takes it."""
+        shape = plan.shape.column(column)
+        name = staged or f"b.{self.quote(column)}"
+        return name if shape is None or shape.kind in ASSIGNED else f"{name}::{shape.sql_type}"
+
+    def compared(self, plan: TablePlan, column: str) -> str:
+        """The staged value as it is compared with the key column."""
+        shape = plan.shape.column(column)
+        if shape is not None and shape.kind is ColumnKind.TEXT and shape.sql_type.startswith("character("):
+            return f"b.{self.quote(column)}::bpchar"
+        return self.value(plan, column)
+
+    def differs(self, plan: TablePlan, column: str, value: str) -> str:
+        """Whether the record has another value, nulls being equal."""
+        shape = plan.shape.column(column)
+        stored = f"t.{self.quote(column)}"
+        if shape is not None and shape.kind in (ColumnKind.JSON, ColumnKind.OTHER):  # json and others have no equality
+            return f"{stored}::text IS DISTINCT FROM ({value})::text"
+        return f"{stored} IS DISTINCT FROM {value}"
+
+    def insert_hint(self, plan: TablePlan, columns: Sequence[str]) -> str:
+        """``OVERRIDING SYSTEM VALUE`` where an identity column gets a value of ours."""
+        always = any(name in plan.sources and plan.sources[name].is_always for name in columns)
+        return " OVERRIDING SYSTEM VALUE" if always else ""
+
+
+class PostgresWriter(StagedWriter):
+    """Writes one table over a psycopg cursor."""
+
+    grammar = PostgresGrammar()
+    errors = (psycopg.Error,)
+
+    def __init__(self, plan: TablePlan, cursor: Any, number: int) -> None:
+        super().__init__(plan, cursor, number)
+        self._expects_new = True
+        self._loop_is_ready = False
+        self._done = self.grammar.quote(f"_ingest_done_{number}")
+
+    def reset(self) -> None:
+        """The temporary tables may be gone."""
+        super().reset()
+        self._loop_is_ready = False
+
+    def refusal(self, error: Exception) -> Refusal | None:
+        """What the error says of the rows."""
+        return refusal_of(error, self.plan)
+
+    def add_columns(self, frame: pl.DataFrame, conditional: Sequence[str], references: Sequence[str]) -> pl.DataFrame:
+        """Add constants of the mapped class, and numbers from the sequence where nested rows need them now."""
+        frame = with_constants(self.plan, frame, conditional)
+        for name in references:
+            if name not in frame.columns and self.plan.key is None:
+                frame = frame.with_columns(pl.Series(name, self._draw(name, frame.height)))
+        return frame
+
+    def _draw(self, column: str, count: int) -> list[Any]:
+        source = self.plan.sources[column]
+        table, name = self.grammar.qualified(self.plan), column.replace("'", "''")
+        expression = source.expression
+        if source.is_identity:
+            table = table.replace("'", "''")
+            expression = f"nextval(pg_get_serial_sequence('{table}', '{name}'))"
+        return [row[0] for row in self.fetch(f"SELECT {expression} FROM generate_series(1, {count})")]
+
+    def direct(self, frame: pl.DataFrame, tally: Tally) -> bool:
+        """COPY straight into the table: rows without a key, or with keys that have all been new so far."""
+        if self.plan.key is not None and not (self._expects_new and self.plan.has_unique_key):
+            return False
+        try:
+            with self.savepoint():
+                copy_frame(self.cursor, self.grammar.qualified(self.plan), frame.drop(POSITION))
+        except (Refused, psycopg.errors.FeatureNotSupported):  # row-level security takes no COPY, but INSERT
+            self._expects_new = False
+            return False
+        return True
+
+    def create_rows(self, frame: pl.DataFrame) -> None:
+        """Create the temporary table, gone with the transaction."""
+        types = {POSITION: "integer", TURN: "smallint"}
+        columns = ", ".join(
+            f"{self.grammar.quote(name)} {types.get(name) or self._type(name)}" for name in frame.columns
+        )
+        self.cursor.execute(f"DROP TABLE IF EXISTS {self.rows}")
+        self.cursor.execute(f"CREATE TEMPORARY TABLE {self.rows} ({columns}) ON COMMIT DROP")
+        self.cursor.execute(f"CREATE INDEX ON {self.rows} (_pos)")
+
+    def _type(self, name: str) -> str:
+        if name.startswith(SET_PREFIX):
+            return "boolean"
+        return self.grammar.staged_type(self.plan, name.removeprefix(DEFAULT_PREFIX))
+
+    def empty_rows(self) -> str:
+        """TRUNCATE: cheap on a temporary table of the same transaction."""
+        return f"TRUNCATE {self.rows}"
+
+    def load(self, frame: pl.DataFrame) -> None:
+        """COPY into the temporary table."""
+        copy_frame(self.cursor, self.rows, frame)
+
+    def apply(self, statements: Statements, where: str, tally: Tally, want_ends: bool) -> None:
+        """One statement for the common upsert, two for everything else."""
+        plain = not statements.conditional and self.plan.has_unique_key and not want_ends and statements.settable
+        if self.plan.strategy is not DuplicateStrategy.UPDATE or not plain:
+            super().apply(statements, where, tally, want_ends)
+            return
+        quote = self.grammar.quote
+        key = ", ".join(quote(name) for name in statements.key)
+        sets = ", ".join(f"{quote(name)} = excluded.{quote(name)}" for name in statements.settable)
+        head, changed = statements.insert_head(" AS t"), statements.is_changed("excluded")
+        created, total = self.fetch(
+            f"WITH written AS ({head} WHERE {where} ORDER BY b.{POSITION} ON CONFLICT ({key}) DO UPDATE SET {sets} "
+            f"WHERE {changed} RETURNING (t.xmax = 0) AS is_new) "
+            f"SELECT count(*) FILTER (WHERE is_new), (SELECT count(*) FROM {self.rows} AS b WHERE {where}) FROM written"
+        )[0]
+        tally.updated_count += total - created
+        self._expects_new = created == total
+
+    def one_by_one(self, statements: Statements, where: str, tally: Tally) -> None:
+        """A loop inside the server, with a subtransaction around each row: no round trips."""
+        if not self._loop_is_ready:
+            self.cursor.execute(f"DROP TABLE IF EXISTS {self._done}")
+            self.cursor.execute(
+                f"CREATE TEMPORARY TABLE {self._done} (pos integer, ended text, state text, cons text, col text, "
+                "tab text, msg text) ON COMMIT DROP"
+            )
+            self._loop_is_ready = True
+        self.cursor.execute(f"TRUNCATE {self._done}")
+        self.cursor.execute(self._loop(statements, where))
+        for position, ended, state, constraint, column, table, message in self.fetch(f"SELECT * FROM {self._done}"):
+            if ended == "exists":
+                tally.refuse([position], duplicate(statements.key))
+            elif ended is None:
+                tally.refuse([position], refusal_of_state(state, constraint, column, table, message, self.plan))
+            else:
+                tally.end(position, ended)
+
+    def _loop(self, statements: Statements, where: str) -> str:
+        one = f"b.{POSITION} = r.{POSITION}"
+        update = statements.update(one)
+        missed = {None: "created", DuplicateStrategy.UPDATE: "updated", DuplicateStrategy.FAIL: "exists"}
+        otherwise = missed.get(self.plan.strategy, "skipped")
+        touched = "updated" if update else otherwise
+        return f"""DO $ingest$
+DECLARE r record; touched bigint; created bigint; state text; cons text; col text; tab text; msg text;
+BEGIN
+  FOR r IN SELECT b.{POSITION} FROM {self.rows} AS b WHERE {where} ORDER BY b.{POSITION} LOOP
+    BEGIN
+      touched := 0;
+      {f"{update}; GET DIAGNOSTICS touched = ROW_COUNT;" if update else ""}
+      {statements.insert(one)};
+      GET DIAGNOSTICS created = ROW_COUNT;
+      INSERT INTO {self._done} VALUES (r.{POSITION},
+        CASE WHEN created > 0 THEN 'created' WHEN touched > 0 THEN '{touched}' ELSE '{otherwise}' END);
+    EXCEPTION WHEN OTHERS THEN
+      GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, cons = CONSTRAINT_NAME, col = COLUMN_NAME, tab = TABLE_NAME,
+        msg = MESSAGE_TEXT;
+      IF state !~ '{ROW_STATES}' THEN RAISE; END IF;
+      INSERT INTO {self._done} VALUES (r.{POSITION}, NULL, state, cons, col, tab, msg);
+    END;
+  END LOOP;
+END $ingest$"""

@@ -1,0 +1,115 @@
+"""What writes the rows of one table, and what it tells of them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import polars as pl
+
+from airflow_provider_ingest.importers.mapping import DuplicateStrategy
+from airflow_provider_ingest.targets.definition import TablePlan
+from airflow_provider_ingest.targets.refusals import Refusal, duplicate, missing_key
+from airflow_provider_ingest.targets.statements import POSITION
+
+CREATED, UPDATED, SKIPPED = "created", "updated", "skipped"
+
+
+@dataclass(slots=True)
+class Tally:
+    """What happened to the rows of one table, by position.
+
+    ``updated`` and ``skipped`` list positions only if they were asked for; all others not refused were created.
+    """
+
+    rows: int = 0
+    updated_count: int = 0
+    skipped_count: int = 0
+    refused: dict[int, Refusal] = field(default_factory=dict)
+    updated: list[int] = field(default_factory=list)
+    skipped: list[int] = field(default_factory=list)
+    references: pl.DataFrame | None = None
+
+    @property
+    def created_count(self) -> int:
+        """Rows that became new records."""
+        return self.rows - self.updated_count - self.skipped_count - len(self.refused)
+
+    def refuse(self, positions: Iterable[int], why: Refusal) -> None:
+        """Note why rows are refused; the first reason stands."""
+        for position in positions:
+            self.refused.setdefault(position, why)
+
+    def end(self, position: int, end: str) -> None:
+        """Count one row that was written by itself."""
+        if end == UPDATED:
+            self.updated_count += 1
+            self.updated.append(position)
+        elif end == SKIPPED:
+            self.skipped_count += 1
+            self.skipped.append(position)
+
+    def ends(self, positions: pl.Series) -> pl.DataFrame:
+        """Position and end of each row that was not refused."""
+        frame = pl.DataFrame({POSITION: positions.cast(pl.Int64)})
+        exceptions = pl.DataFrame(
+            {
+                POSITION: [*self.updated, *self.skipped, *self.refused],
+                "end": [UPDATED] * len(self.updated) + [SKIPPED] * len(self.skipped) + [None] * len(self.refused),
+                "_known": [True] * (len(self.updated) + len(self.skipped) + len(self.refused)),
+            },
+            schema={POSITION: pl.Int64, "end": pl.String, "_known": pl.Boolean},
+        )
+        joined = frame.join(exceptions, on=POSITION, how="left", maintain_order="left")
+        ended = pl.when(pl.col("_known").is_null()).then(pl.lit(CREATED)).otherwise(pl.col("end"))
+        return joined.select(POSITION, end=ended).drop_nulls("end")
+
+
+class TableWriter(ABC):
+    """Writes batches of one table inside the chunk's transaction."""
+
+    def __init__(self, plan: TablePlan) -> None:
+        self.plan = plan
+
+    @abstractmethod
+    def write(
+        self, frame: pl.DataFrame, conditional: Sequence[str], *, want_ends: bool, references: Sequence[str]
+    ) -> Tally:
+        """Write what can be written.
+
+        :param frame: ``_pos`` (unique, ascending), the attributes, the ``_set:`` columns of conditional ones.
+        :param references: columns of the records that nested rows refer to; given back as a frame with ``_pos``.
+        """
+
+    def reset(self) -> None:  # noqa: B027 - not all need it
+        """Forget what was set up inside a savepoint that was rolled back."""
+
+
+def refuse_missing_keys(plan: TablePlan, frame: pl.DataFrame, tally: Tally) -> pl.DataFrame:
+    """Refuse rows without a value in their key: they identify nothing, and would be doubled at each import."""
+    if plan.key is None:
+        return frame
+    for column in plan.key.attributes:
+        if column in frame.columns and frame.get_column(column).null_count():
+            without = frame.filter(pl.col(column).is_null()).get_column(POSITION)
+            tally.refuse(without.to_list(), missing_key(column))
+            frame = frame.filter(pl.col(column).is_not_null())
+    return frame
+
+
+def turns(plan: TablePlan, frame: pl.DataFrame) -> pl.Series:
+    """1 for the first row of each key, 2 for the later ones, which are written one after the other."""
+    if plan.key is None or plan.key.assume_unique:
+        return pl.repeat(1, frame.height, dtype=pl.Int16, eager=True)
+    columns = list(plan.key.attributes)
+    first = pl.col(columns[0]) if len(columns) == 1 else pl.struct(columns)
+    is_first = first.is_first_distinct()
+    return frame.select(pl.when(is_first).then(1).otherwise(2).cast(pl.Int16)).to_series()
+
+
+def refuse_existing(plan: TablePlan, positions: Iterable[int], tally: Tally) -> None:
+    """Rows whose key is taken, under ``FAIL``."""
+    assert plan.key is not None
+    assert plan.key.on_duplicate is DuplicateStrategy.FAIL
+    tally.refuse(positions, duplicate(plan.key.attributes))
