@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from collections.abc import Mapping as MappingABC
 
 from airflow_provider_ingest.engine.convert import conversion_of
@@ -98,8 +99,31 @@ def _names(mapping: Mapping) -> tuple[str, ...]:
     return (*mapping.fields, mapping.attribute, *read)
 
 
+def masked_columns(table: TablePlan, sensitive: frozenset[str], columns: Iterable[str]) -> frozenset[str]:
+    """The source columns that are sensitive, hold a sensitive part, or feed a sensitive attribute."""
+    if not sensitive:
+        return frozenset()
+    names = set(sensitive) | {field for one in table.columns if one.is_sensitive for field in _names(one.mapping)}
+    names |= {one.relation.field for one in table.relations if one.is_sensitive}
+    names |= {nested.key for nested in table.nested if _holds_sensitive(nested)}
+    known = frozenset(columns)
+    return known & (names | {holder for name in names for holder in _holders(name)})
+
+
+def _holds_sensitive(table: TablePlan) -> bool:
+    own = any(one.is_sensitive for one in table.columns) or any(one.is_sensitive for one in table.relations)
+    return own or any(_holds_sensitive(nested) for nested in table.nested)
+
+
 def _is_sensitive(names: tuple[str, ...], path: str, sensitive: frozenset[str]) -> bool:
     """Whether a name, the object that holds it, or the collection around it was called sensitive."""
-    holders = {name.split(".")[0].split("[")[0] for name in names}
-    around = {path, path.split(".")[0], *(f"{path}.{name}" for name in names)} if path else set()
-    return bool(sensitive & ({*names} | holders | around))
+    paths = [f"{path}.{name}" for name in names] if path else []
+    around = {path, *_holders(path)} if path else set()
+    return bool(sensitive & {*names, *paths, *around, *(holder for name in names for holder in _holders(name))})
+
+
+def _holders(name: str) -> Iterator[str]:
+    """The objects that a dotted name leads through, outermost last."""
+    for place, character in enumerate(name):
+        if character in ".[" and place:
+            yield name[:place]

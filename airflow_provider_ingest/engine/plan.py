@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 
 import polars as pl
 
-from airflow_provider_ingest.engine.compiling import compile_table
+from airflow_provider_ingest.engine.compiling import compile_table, masked_columns
 from airflow_provider_ingest.engine.expected import check_schema
 from airflow_provider_ingest.engine.failures import in_order, malformed_failures
 from airflow_provider_ingest.engine.header import check_header, expected_fields
@@ -57,6 +57,17 @@ class Plan:
             everywhere, unless the expected schema requires it; returned as a warning.
         """
         return check_header(self.table, self.schema, self.aliases, columns, is_sparse=is_sparse)
+
+    def masked_columns(self, columns: Sequence[str]) -> frozenset[str]:
+        """The source columns whose values may not be shown: sensitive ones, and those that hold a sensitive part."""
+        return masked_columns(self.table, self.sensitive, columns)
+
+    def keys_only(self, attributes: Sequence[str]) -> Plan:
+        """A plan that makes the key's attributes alone, to find rows of equal keys before they are worked."""
+        wanted = set(attributes)
+        columns = tuple(column for column in self.table.columns if column.mapping.attribute in wanted)
+        relations = tuple(column for column in self.table.relations if column.relation.attribute in wanted)
+        return Plan(table=TablePlan(columns=columns, relations=relations))
 
     def process(self, batch: RowBatch, lookup: Lookup | None = None) -> Processed:
         """Work a batch: schema, conditions, transformers, validators, nested collections, conversion.

@@ -37,10 +37,8 @@ def work_relation(column: RelatedColumn, stretch: Stretch, findings: Findings, l
     Without a lookup (an importer that is tested without a database) every key counts as known, and the value is null.
     """
     relation = column.relation
-    located = stretch.locate((relation.field,))
-    text = stripped(stretch.text(located))
-    keys = text.set((text == "").fill_null(False), None)
-    label = stretch.label(located.name if located else relation.field)
+    text, keys = relation_keys(stretch, relation)
+    label = stretch.label(relation.field)
     if lookup is None:
         unknown = pl.repeat(None, stretch.height, dtype=pl.String, eager=True)
         values, _ = column.convert(unknown)
@@ -64,6 +62,13 @@ def work_relation(column: RelatedColumn, stretch: Stretch, findings: Findings, l
             )
         )
     return values
+
+
+def relation_keys(stretch: Stretch, relation: Relation) -> tuple[pl.Series, pl.Series]:
+    """The field's text, and the keys to look up: without blanks around them, null where there is none."""
+    text = stretch.text(stretch.locate((relation.field,)))
+    keys = stripped(text)
+    return text, keys.set((keys == "").fill_null(False), None)
 
 
 def _found(keys: pl.Series, relation: Relation, lookup: Lookup) -> pl.Series:

@@ -153,6 +153,9 @@ class ChunkTransaction(Protocol):
     recorded: ChunkOutcome | None
     """The outcome of an earlier attempt that committed; nothing must be written then."""
 
+    def lookup(self, table: str, key: str, value: str, keys: pl.Series, *, create_missing: bool) -> pl.DataFrame:
+        """Like :meth:`Target.lookup`, seeing what this transaction wrote; a dry run leaves nothing behind."""
+
     def write(self, batch: RecordBatch, *, want_ends: bool = False) -> WriteResult:
         """Write a batch; rows that the database refuses come back as failures, the others stand."""
 

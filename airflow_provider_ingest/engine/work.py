@@ -1,0 +1,155 @@
+"""Working one chunk: read, process, write, log and commit, in a pipeline of batches."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+import polars as pl
+
+from airflow_provider_ingest.engine.failures import error_counts, in_order, limited
+from airflow_provider_ingest.engine.handlers import RowHandlers
+from airflow_provider_ingest.engine.lookups import Lookups
+from airflow_provider_ingest.engine.plan import Plan, Processed, compile_plan
+from airflow_provider_ingest.engine.row_log import all_rows, failed_rows
+from airflow_provider_ingest.importers.config import IngestConfig
+from airflow_provider_ingest.runs.events import IngestRun
+from airflow_provider_ingest.runs.frames import ROW_NUMBER, RowBatch, WriteResult
+from airflow_provider_ingest.runs.outcome import ChunkOutcome, ErrorCount
+from airflow_provider_ingest.runs.ports import ChunkTransaction, RunStore, Target
+from airflow_provider_ingest.runs.progress import Counts
+from airflow_provider_ingest.runs.records import ChunkPlan
+
+PROGRESS_SECONDS = 0.5
+LOGGED_ROWS = 20_000
+"""Rows that are given to the row log in one short transaction."""
+
+RejectCheck = Callable[[Counts], None]
+
+
+def work_chunk(
+    *,
+    config: IngestConfig,
+    run: IngestRun,
+    run_key: str,
+    chunk: ChunkPlan,
+    batches: Iterable[RowBatch],
+    store: RunStore,
+    target: Target,
+    row_log: str | None = None,
+    check_rejects: RejectCheck | None = None,
+) -> ChunkOutcome:
+    """Work a chunk to its end, exactly once however often it is called; returns its outcome.
+
+    A chunk that another attempt has committed is only reported again. Rows are written, refused rows logged and the
+    marker committed in this order, so that a marker means a complete row log. The next batch is read and
+    transformed in a thread of its own while the target writes the last one.
+
+    :param batches: the chunk's rows, read lazily.
+    :param row_log: which rows to log where the importer leaves it open (``[ingest] log_rows``; default ``failed``).
+    :param check_rejects: called with the chunk's counts after each batch; what it raises ends the chunk unwritten.
+    """
+    plan = compile_plan(config, target.shape(), target.child_shapes())
+    with RowHandlers(config.handlers, run) as handlers:
+        with target.open_chunk(run_key, chunk.index, dry_run=run.is_dry_run) as transaction:
+            outcome = transaction.recorded
+            if outcome is None:
+                store.start_chunk(run.id, chunk.index)
+                work = _ChunkWork(
+                    plan=plan,
+                    run=run,
+                    index=chunk.index,
+                    store=store,
+                    transaction=transaction,
+                    handlers=handlers,
+                    row_log=config.row_log or row_log or "failed",
+                    check_rejects=check_rejects,
+                )
+                outcome = work.through(iter(batches))
+                transaction.commit(outcome)
+        store.finish_chunk(run.id, chunk.index, outcome)
+        for warning in handlers.deliver():
+            store.add_warning(run.id, warning)
+    return outcome
+
+
+@dataclass(slots=True, kw_only=True)
+class _ChunkWork:
+    """One attempt at a chunk."""
+
+    plan: Plan
+    run: IngestRun
+    index: int
+    store: RunStore
+    transaction: ChunkTransaction
+    handlers: RowHandlers
+    row_log: str
+    check_rejects: RejectCheck | None
+    counts: Counts = field(default_factory=Counts)
+    errors: tuple[ErrorCount, ...] = ()
+    reported: float = 0.0
+
+    def through(self, batches: Iterator[RowBatch]) -> ChunkOutcome:
+        """Work all batches."""
+        started = time.monotonic()
+        for batch, processed in self._processed(batches):
+            self._finish(batch, processed)
+        return ChunkOutcome(counts=self.counts, errors=self.errors, duration=round(time.monotonic() - started, 3))
+
+    def _processed(self, batches: Iterator[RowBatch]) -> Iterator[tuple[RowBatch, Processed]]:
+        """The batches with what became of them, one ahead of the consumer; only this thread uses the database."""
+        lookups = Lookups(self.plan.table, self.transaction)
+        with ThreadPoolExecutor(1, "ingest-transform") as worker:
+            reading = worker.submit(next, batches, None)
+            ready: tuple[RowBatch, Processed] | None = None
+            while (batch := reading.result()) is not None:
+                lookups.prepare(batch)
+                if lookups.needs_target:
+                    reading = worker.submit(next, batches, None)
+                    yield batch, self.plan.process(batch, lookups.find)
+                    continue
+                working = worker.submit(self.plan.process, batch, lookups.find)
+                reading = worker.submit(next, batches, None)
+                if ready is not None:
+                    yield ready
+                ready = batch, working.result()
+            if ready is not None:
+                yield ready
+
+    def _finish(self, batch: RowBatch, processed: Processed) -> None:
+        """Write a batch and note what became of its rows."""
+        result: WriteResult | None = None
+        failures = processed.failures
+        if not processed.records.records.is_empty():
+            want_ends = self.row_log == "all"
+            result = self.transaction.write(processed.records, want_ends=want_ends)
+            failures = in_order([failures, result.refused])
+        self.counts += Counts(
+            created=result.created if result else 0,
+            updated=result.updated if result else 0,
+            skipped=result.skipped if result else 0,
+            failed=failures[ROW_NUMBER].n_unique(),
+        )
+        if not failures.is_empty():
+            self.errors = limited([*self.errors, *error_counts(failures)])
+        self._log(batch, processed, failures, result)
+        self.handlers.set_aside(batch, processed.records, failures)
+        if self.check_rejects is not None:
+            self.check_rejects(self.counts)
+        now = time.monotonic()
+        if now - self.reported >= PROGRESS_SECONDS:
+            self.reported = now
+            self.store.report_progress(self.run.id, self.index, self.counts)
+
+    def _log(self, batch: RowBatch, processed: Processed, failures: pl.DataFrame, result: WriteResult | None) -> None:
+        if self.row_log == "none" or (self.row_log == "failed" and failures.is_empty()):
+            return
+        masked = self.plan.masked_columns(batch.columns)
+        if self.row_log == "all":
+            rows = all_rows(batch, failures, result.ends if result else None, processed.trace, masked)
+        else:
+            rows = failed_rows(batch, failures, processed.trace, masked)
+        for part in rows.iter_slices(LOGGED_ROWS):
+            self.store.append_rows(self.run.id, self.index, part)
