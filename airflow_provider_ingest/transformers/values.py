@@ -70,7 +70,7 @@ def as_text(values: pl.Series) -> pl.Series:
     """The column as text, value by value what :func:`text_of` gives; null stays null."""
     if values.dtype == pl.String:
         return values
-    if values.dtype.is_integer() or values.dtype in (pl.Boolean, pl.Null):
+    if values.dtype.is_integer() or values.dtype in (pl.Boolean, pl.Null) or isinstance(values.dtype, pl.Decimal):
         return values.cast(pl.String)
     return over_distinct(values, text_of, pl.String)
 
@@ -184,7 +184,7 @@ def _decimals(listed: Sequence[Decimal | None], name: str) -> pl.Series | None:
     length = text.str.len_bytes()
     sign = text.str.starts_with("-")
     scale = cast("int", (length - point - 1).max() or 0)
-    whole = cast("int", point.fill_null(length).max() or 0)
+    whole = cast("int", (point.fill_null(length) - sign).max() or 0)
     return text.cast(pl.Decimal(MAX_PRECISION, scale)) if scale + whole <= MAX_PRECISION else None
 
 

@@ -11,7 +11,7 @@ import polars as pl
 from airflow_provider_ingest.exceptions import ConfigError
 from airflow_provider_ingest.transformers.base import Rows
 from airflow_provider_ingest.transformers.numbers import PLAIN_SHAPE, exact_decimal, parse_plain
-from airflow_provider_ingest.transformers.values import as_text, is_empty, mend, stripped
+from airflow_provider_ingest.transformers.values import as_text, is_empty, mend, stripped, text_of
 from airflow_provider_ingest.validators.base import Validator
 
 
@@ -45,21 +45,24 @@ class RangeValidator(Validator):
 
     def passes(self, values: pl.Series, rows: Rows) -> pl.Series:
         """Whether each number is within; booleans, dates and other text are not numbers."""
-        text = stripped(as_text(values))
-        text = text.set(~text.str.contains(PLAIN_SHAPE).fill_null(False), None)
-        near = text.cast(pl.Float64, strict=False)
+        if values.dtype.is_numeric():
+            numbers, near = values, values.cast(pl.Float64)
+        else:
+            text = stripped(as_text(values))
+            numbers = text.set(~text.str.contains(PLAIN_SHAPE).fill_null(False), None)
+            near = numbers.cast(pl.Float64, strict=False)
         within, unsure = near.is_finite(), near.is_infinite() | near.is_null()
         for bound, is_least in ((self.min, True), (self.max, False)):
             if bound is not None:  # rounding to a float keeps the order, so only what rounds to the bound is unsure
                 edge = float(bound)
                 within = within & (near >= edge if is_least else near <= edge)
                 unsure = unsure | (near == edge)
-        unsure = unsure.fill_null(True) & text.is_not_null()
-        exact = mend(within.fill_null(False), unsure, text, self._is_within)
+        unsure = unsure.fill_null(True) & numbers.is_not_null()
+        exact = mend(within.fill_null(False), unsure, numbers, self._is_within)
         return exact.fill_null(False) | is_empty(values)
 
-    def _is_within(self, text: str) -> bool:
-        number = parse_plain(text)
+    def _is_within(self, value: Any) -> bool:
+        number = parse_plain(text_of(value))
         if number is None:
             return False
         return (self.min is None or number >= self.min) and (self.max is None or number <= self.max)
