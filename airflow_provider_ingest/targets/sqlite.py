@@ -22,6 +22,7 @@ class SqliteTarget(SqlTarget):
     """Rows by executemany. A chunk holds the database's only write lock from its begin to its commit."""
 
     driver_errors = (sqlite3.Error,)
+    has_concurrent_writers = False
 
     def create_engine(self, url: sa.URL) -> sa.Engine:
         """An engine whose transactions take the write lock at once, in WAL mode so that readers go on."""
