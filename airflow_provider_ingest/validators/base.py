@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 
+from airflow_provider_ingest.exceptions import RunFailed
 from airflow_provider_ingest.transformers.base import Refusal, Rows
 
 
@@ -35,8 +36,14 @@ class Validator(ABC):
         """A Boolean series of the same length: true or null passes, false fails the row."""
 
     def refusals(self, values: pl.Series, rows: Rows) -> tuple[Refusal, ...]:
-        """The rows that fail; override it for a validator with more than one message."""
-        failed = ~self.passes(values, rows).fill_null(True)
+        """The rows that fail; override it for a validator with more than one message.
+
+        :raises RunFailed: if :meth:`passes` gives something other than a Boolean column of the same length.
+        """
+        passes = self.passes(values, rows)
+        if not isinstance(passes, pl.Series) or passes.dtype != pl.Boolean or passes.len() != values.len():
+            raise RunFailed(f"The validator {self.name} returned no Boolean column of {values.len()} rows.")
+        failed = ~passes.fill_null(True)
         return (Refusal(rows=failed, code=self.code, message=self.message),) if failed.any() else ()
 
     def describe(self) -> Mapping[str, Any]:

@@ -32,7 +32,7 @@ def apply_validator(validator: Validator | ScalarValidator, values: pl.Series, r
     if isinstance(validator, Validator):
         found = validator.refusals(values, rows)
         for refusal in found:
-            if not isinstance(refusal.rows, pl.Series) or refusal.rows.len() != values.len():
+            if refusal.rows.dtype != pl.Boolean or refusal.rows.len() != values.len():
                 raise RunFailed(f"The validator {validator.name} returned no Boolean column of {values.len()} rows.")
         return found
     distinct = None if validator.uses_row else distinct_if_few(values)

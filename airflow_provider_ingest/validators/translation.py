@@ -26,7 +26,7 @@ _CATEGORIES = {
     sre.CATEGORY_WORD: r"\w",
     sre.CATEGORY_NOT_WORD: r"\W",
 }
-_FIRST_SURROGATE, _SURROGATES = 0xD800, 0x800
+_FIRST_SURROGATE, _SURROGATES, _LAST = 0xD800, 0x800, 0x10FFFF
 
 
 class _Untranslatable(Exception):
@@ -115,11 +115,25 @@ def _one_of(items: tuple[Any, ...], flags: int) -> str:
         ranges = _asked(asked, flags & (re.IGNORECASE | re.ASCII))
     else:
         ranges = tuple((argument, argument) if operator is sre.LITERAL else argument for operator, argument in members)
-    ranges = tuple(part for first, last in ranges for part in _without_surrogates(first, last))
-    if not ranges:
+    if negated:  # not left to the other engine: its [^…] errs where ranges meet at the surrogates
+        ranges = tuple(_others(ranges))
+    listed = "".join(
+        rf"\x{{{first:x}}}-\x{{{last:x}}}" for given in ranges for first, last in _without_surrogates(*given)
+    )
+    if not listed:
         raise _Untranslatable
-    listed = "".join(rf"\x{{{first:x}}}-\x{{{last:x}}}" for first, last in ranges)
-    return f"[{'^' if negated else ''}{listed}]"
+    return f"[{listed}]"
+
+
+def _others(ranges: Iterable[tuple[int, int]]) -> Iterable[tuple[int, int]]:
+    """The code points outside of the ranges."""
+    after = 0
+    for first, last in sorted(ranges):
+        if first > after:
+            yield after, first - 1
+        after = max(after, last + 1)
+    if after <= _LAST:
+        yield after, _LAST
 
 
 def _written(member: Any) -> str:
@@ -145,7 +159,7 @@ def _without_surrogates(first: int, last: int) -> Iterable[tuple[int, int]]:
 
 @lru_cache(maxsize=1)
 def _all_characters() -> str:
-    return "".join(map(chr, range(0x110000)))
+    return "".join(map(chr, range(_LAST + 1)))
 
 
 @lru_cache(maxsize=256)
