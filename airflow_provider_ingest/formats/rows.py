@@ -13,7 +13,7 @@ import polars as pl
 
 from airflow_provider_ingest.exceptions import FormatError
 from airflow_provider_ingest.formats.limits import LIMITS, Limits
-from airflow_provider_ingest.formats.values import FAST, NumberText, cell_text, json_text
+from airflow_provider_ingest.formats.values import FAST, NumberText, cell_text, json_text, whole_number
 from airflow_provider_ingest.runs.frames import LINE_NUMBER, ROW_NUMBER, Kind
 
 REASON = "_malformed_reason"
@@ -137,9 +137,7 @@ class RowFrames:
                 texts.append(None)
                 continue
             try:
-                if self._whole_floats and type(value) is float and value.is_integer():
-                    value = int(value)
-                text, kind = cell_text(value)
+                text, kind = cell_text(whole_number(value) if self._whole_floats else value)
                 text.encode()
             except (ValueError, TypeError) as error:
                 broken.setdefault(at, Malformed(_reason(name, error), ascii(value)[:1000]))

@@ -20,6 +20,16 @@ class NumberText(str):
     __slots__ = ()
 
 
+WHOLE_BELOW = 1e15
+"""Up to here a float knows every integer."""
+
+
+def whole_number(value: Any) -> Any:
+    """The float 12.0 as the integer 12; any other value as it is."""
+    is_whole = type(value) is float and value.is_integer() and abs(value) < WHOLE_BELOW
+    return int(value) if is_whole else value
+
+
 def cell_text(value: Any) -> tuple[str, Kind]:
     """A value as text, and what it was; raises ``ValueError`` if it has none."""
     for kind_of, convert in _SLOW:
@@ -134,18 +144,14 @@ def _fast_date(name: str, values: list[Any], kinds: set[Kind], _: bool) -> pl.Se
 
 
 def _fast_float(name: str, values: list[Any], kinds: set[Kind], whole_floats: bool) -> pl.Series:
-    series = pl.Series(name, values, dtype=pl.Float64)
-    if not whole_floats:
-        kinds.add(Kind.NUMBER)
-        return series.cast(pl.String)
-    whole = ((series == series.floor()) & (series.abs() < 1e15)).fill_null(True)
-    if whole.all():
-        kinds.add(Kind.INTEGER)
-        return series.cast(pl.Int64).cast(pl.String)
+    if whole_floats:
+        series = pl.Series(name, values, dtype=pl.Float64)
+        if ((series == series.floor()) & (series.abs() < WHOLE_BELOW)).all():
+            kinds.add(Kind.INTEGER)
+            return series.cast(pl.Int64).cast(pl.String)
+        values = [whole_number(value) for value in values]
     kinds.add(Kind.NUMBER)
-    column = pl.col(name)
-    mixed = pl.when(whole).then(column.cast(pl.Int64, strict=False).cast(pl.String)).otherwise(column.cast(pl.String))
-    return series.to_frame().select(mixed.alias(name)).to_series()
+    return pl.Series(name, [None if value is None else str(value) for value in values], dtype=pl.String)
 
 
 def _fast_json(name: str, values: list[Any], kinds: set[Kind], _: bool) -> pl.Series:

@@ -13,7 +13,7 @@ from airflow_provider_ingest.formats.arrow import open_file, plan_frames
 from airflow_provider_ingest.formats.contract import FilePlan
 from airflow_provider_ingest.formats.limits import LIMITS, Limits
 from airflow_provider_ingest.formats.rows import Malformed, RowFrames, broken_series, collection_paused
-from airflow_provider_ingest.formats.values import cell_text
+from airflow_provider_ingest.formats.values import cell_text, whole_number
 from airflow_provider_ingest.formats.workbook import check_workbook
 from airflow_provider_ingest.runs.frames import LINE_NUMBER, ROW_NUMBER
 
@@ -120,7 +120,7 @@ class SheetTable:
         for line, cells in self._rows:
             if line < least or all(cell == "" for cell in cells):
                 continue
-            names = [None if cell == "" else cell_text(_whole(cell))[0].strip() for cell in cells]
+            names = [None if cell == "" else cell_text(whole_number(cell))[0].strip() for cell in cells]
             if not has_header:
                 self._rows = _chain_back((line, cells), self._rows)
                 names = [None] * len(cells)
@@ -143,10 +143,6 @@ class SheetTable:
     @staticmethod
     def _merged(sheet: Any) -> int:
         return len(sheet.merged_cell_ranges or ())
-
-
-def _whole(cell: Any) -> Any:
-    return int(cell) if isinstance(cell, float) and cell.is_integer() else cell
 
 
 def _chain_back(first: Any, rest: Any) -> Iterator[Any]:

@@ -1,0 +1,216 @@
+"""XLSX: sheets, headers, typed cells, and workbooks made to hurt."""
+
+import io
+import zipfile
+from datetime import date, datetime, time, timedelta
+
+import openpyxl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from airflow_provider_ingest.exceptions import FormatError
+from airflow_provider_ingest.formats.limits import Limits
+from airflow_provider_ingest.formats.workbook import Extent, check_workbook, exact_extent
+from tests.unit.formats.tables import read_bytes
+
+
+def workbook(*rows, sheets=(), merge=None, at=1) -> bytes:
+    book = openpyxl.Workbook()
+    sheet = book.active
+    sheet.title = "First"
+    for line, cells in enumerate(rows, at):
+        for column, value in enumerate(cells, 1):
+            if value is not None:
+                sheet.cell(line, column, value)
+    if merge:
+        sheet.merge_cells(merge)
+    for name, cells in sheets:
+        book.create_sheet(name).append(cells)
+    buffer = io.BytesIO()
+    book.save(buffer)
+    return buffer.getvalue()
+
+
+def with_sheet(xml: bytes) -> bytes:
+    """A workbook whose sheet is this XML."""
+    source = zipfile.ZipFile(io.BytesIO(workbook(["a"])))
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for member in source.infolist():
+            archive.writestr(member.filename, xml if "worksheets/" in member.filename else source.read(member))
+    return buffer.getvalue()
+
+
+SHEET = b'<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>%b</sheetData></worksheet>'
+
+
+@pytest.mark.parametrize(
+    ("value", "text", "kind"),
+    [
+        ("x", "x", "text"),
+        (" 007 ", " 007 ", "text"),
+        (7, "7", "integer"),
+        (12.0, "12", "integer"),
+        (12.5, "12.5", "number"),
+        (0.1, "0.1", "number"),
+        (1e300, "1e+300", "number"),
+        (-2e15, "-2000000000000000.0", "number"),
+        (True, "true", "boolean"),
+        (date(2024, 2, 29), "2024-02-29", "date"),
+        (datetime(2024, 2, 29, 1, 2, 3), "2024-02-29T01:02:03", "datetime"),
+        (time(1, 2), "01:02:00", "text"),
+        (timedelta(hours=30), "30:00:00", "text"),
+        ("#N/A", None, "text"),
+        ("", None, "text"),
+        (None, None, "text"),
+    ],
+)
+def test_a_cell_becomes_text_and_kind(value, text, kind):
+    whole = read_bytes(workbook(["id", "v"], ["a", value], ["b", value]))
+    assert [row["v"] for row in whole.rows] == [text, text]
+    assert whole.kinds.get("v", "text") == kind
+
+
+def test_mixed_cells_make_a_text_column_and_mixed_numbers_a_number_column():
+    whole = read_bytes(workbook(["t", "n"], [1.0, 1.0], ["x", 2.5], [True, 3]))
+    assert whole.rows == [{"t": "1", "n": "1"}, {"t": "x", "n": "2.5"}, {"t": "true", "n": "3"}]
+    assert whole.kinds == {"n": "number"}
+
+
+def test_midnight_among_times_is_a_time():
+    whole = read_bytes(workbook(["at"], [datetime(2024, 1, 1)], [datetime(2024, 1, 1, 10)]))
+    assert [row["at"] for row in whole.rows] == ["2024-01-01T00:00:00", "2024-01-01T10:00:00"]
+    assert whole.kinds == {"at": "datetime"}
+
+
+def test_empty_rows_are_left_out_and_line_numbers_are_rows_of_the_sheet():
+    whole = read_bytes(workbook(["a", "b"], [1, None], [None, None], [None, 2], at=3))
+    assert (whole.numbers, whole.lines) == ([1, 2], [4, 6])
+    assert whole.rows == [{"a": "1", "b": None}, {"a": None, "b": "2"}]
+
+
+def test_a_sheet_is_chosen_by_name_or_position():
+    data = workbook(["a"], [1], sheets=[("Leer", ["x"]), ("Other", ["b"])])
+    assert read_bytes(data).plan.columns == ("a",)
+    assert read_bytes(data, sheet="Other").plan.columns == ("b",)
+    assert read_bytes(data, sheet=1).plan.columns == ("x",)
+    assert read_bytes(data, sheet=1).plan.facts["sheets"] == ["First", "Leer", "Other"]
+    for wrong in ("other", 3, -1, True):
+        with pytest.raises(FormatError, match="it has 'First', 'Leer', 'Other'"):
+            read_bytes(data, sheet=wrong)
+
+
+def test_a_hidden_first_sheet_is_passed_over():
+    book = openpyxl.Workbook()
+    book.active.sheet_state = "hidden"
+    book.create_sheet("Seen").append(["seen"])
+    buffer = io.BytesIO()
+    book.save(buffer)
+    assert read_bytes(buffer.getvalue()).plan.columns == ("seen",)
+
+
+def test_the_header_is_where_the_options_say():
+    data = workbook(["Report 2024"], [None], ["a", "b"], [1, 2], [3, 4])
+    assert read_bytes(data, header_row=3).rows == [{"a": "1", "b": "2"}, {"a": "3", "b": "4"}]
+    assert read_bytes(data, skip_rows=1).rows == [{"a": "1", "b": "2"}, {"a": "3", "b": "4"}]
+    assert read_bytes(data, header_row=4).plan.columns == ("1", "2")
+    assert read_bytes(data, skip_rows=3, has_header=False).plan.columns == ("column_1", "column_2")
+    assert read_bytes(data, skip_rows=3, has_header=False).plan.rows == 2
+    assert read_bytes(data, header_row=3, column_names=["x", "y"]).rows[1] == {"x": "3", "y": "4"}
+
+
+def test_repeated_empty_and_reserved_header_cells_get_names():
+    whole = read_bytes(workbook(["a", "a", None, None, "_row_number"], [1, 2, None, 4, 5]))
+    assert whole.rows == [{"a": "1", "a_2": "2", "_row_number_2": "5", "column_4": "4"}]
+    assert len(whole.plan.warnings) == 2
+
+
+def test_of_merged_cells_the_first_has_the_value():
+    whole = read_bytes(workbook(["a", "b"], ["m", None], [None, None], ["x", "y"], merge="A2:B3"))
+    assert whole.rows == [{"a": "m", "b": None}, {"a": "x", "b": "y"}]
+    assert "merged" in whole.plan.warnings[0]
+
+
+def test_a_formula_gives_its_stored_value():
+    cells = b'<row r="1"><c r="A1" t="str"><v>a</v></c></row><row r="2"><c r="A2"><f>1+1</f><v>2</v></c></row>'
+    assert read_bytes(with_sheet(SHEET % cells)).rows == [{"a": "2"}]
+
+
+def test_an_empty_sheet_is_refused_and_a_header_alone_is_a_table_without_rows():
+    with pytest.raises(FormatError, match="Sheet 'First' is empty"):
+        read_bytes(workbook())
+    whole = read_bytes(workbook(["a", "b"]))
+    assert (whole.plan.columns, whole.plan.rows) == (("a", "b"), 0)
+
+
+def test_chunks_and_batches_do_not_change_the_rows():
+    data = workbook(["id", "v"], *[[at, at / 2 if at % 3 else "x"] for at in range(50)])
+    whole = read_bytes(data)
+    assert read_bytes(data, chunk_rows=7, batch_rows=3).rows == whole.rows
+    assert [chunk.rows for chunk in read_bytes(data, chunk_rows=20).plan.chunks] == [20, 20, 10]
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        b'<row r="1"><c r="A1"><v>1</v></c></row><row r="1048576"><c r="XFD1048576"><v>1</v></c></row>',
+        b'<row><c r="A1"><v>1</v></c><c r="XFD1048576"><v>1</v></c></row>',
+        b"<row r='1'><c r='A1'><v>1</v></c></row><row r='2'><c r='XFD1048576'><v>1</v></c></row>",
+        b'<row r="1"><c\nr="A1"><v>1</v></c><c r = "XFD1048576"><v>1</v></c></row>',
+        b'<row r="1"><c r="A1"><v>1</v></c><c r="&#88;FD1048576"><v>1</v></c></row>',
+        b'<row r="1"><c r="A1"><v>1</v></c></row><row r="9999999">' + b"<c><v>1</v></c>" * 50 + b"</row>",
+    ],
+)
+def test_a_small_file_that_spans_a_vast_rectangle_is_refused(cells):
+    with pytest.raises(FormatError, match=r"spans [\d,]+ rows"):
+        read_bytes(with_sheet(SHEET % cells))
+
+
+def test_a_workbook_that_inflates_to_too_much_is_refused():
+    data = with_sheet(SHEET % (b'<row r="1"><c r="A1"><v>1</v></c></row>' + b" " * (5 << 20)))
+    with pytest.raises(FormatError, match="inflates to more than 4 MiB"):
+        check_workbook(io.BytesIO(data), Limits(workbook_bytes=4 << 20))
+    with pytest.raises(FormatError, match="more than 3 entries"):
+        check_workbook(io.BytesIO(data), Limits(zip_entries=3))
+
+
+@pytest.mark.parametrize("end", [100, 2000, -30])
+def test_a_cut_off_workbook_is_refused(end):
+    with pytest.raises(FormatError):
+        read_bytes(workbook(["a"], *[[at] for at in range(500)])[:end], format="xlsx")
+
+
+def test_a_sheet_that_is_not_xml_is_refused():
+    with pytest.raises(FormatError):
+        read_bytes(with_sheet(b"<worksheet><sheetData><row><c></oops>"))
+
+
+def test_another_kind_of_zip_is_refused():
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("a.csv", "a")
+    with pytest.raises(FormatError, match="no XLSX workbook"):
+        check_workbook(buffer)
+
+
+references = st.tuples(st.integers(1, 1_048_576), st.integers(1, 16_384))
+
+
+@settings(deadline=None)
+@given(st.lists(references, min_size=1, max_size=20), st.integers(1, 60))
+def test_the_quick_look_at_a_sheet_agrees_with_an_xml_parser(cells, piece):
+    from openpyxl.utils import get_column_letter
+
+    inner = b"".join(
+        b'<row r="%d"><c r="%b%d" s="1"><v>7</v></c></row>' % (row, get_column_letter(column).encode(), row)
+        for row, column in cells
+    )
+    xml = SHEET % inner
+    pieces = [xml[at : at + piece] for at in range(0, len(xml), piece)]
+    quick = Extent()
+    for one in pieces:
+        quick.add(one)
+    exact = exact_extent(pieces)
+    assert not quick.is_unclear
+    assert (quick.rows, quick.columns, quick.cells) == (exact.rows, exact.columns, exact.cells)
