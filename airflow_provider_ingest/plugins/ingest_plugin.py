@@ -51,7 +51,7 @@ def _pages() -> list[dict[str, Any]]:
         {**shared, "destination": "nav", "url_route": "ingest", "nav_top_level": True},
         {**shared, "destination": "dag", "url_route": "ingest-dag"},
         {**shared, "destination": "dag_run", "url_route": "ingest-run"},
-        {**shared, "destination": "dashboard"},
+        {**shared, "destination": "dashboard", "url_route": "ingest-dashboard"},
     ]
 
 
@@ -65,7 +65,7 @@ class _Lazy:
         return self._make()  # type: ignore[no-any-return]
 
 
-class IngestPlugin(AirflowPlugin):
+class IngestPlugin(AirflowPlugin):  # type: ignore[misc]  # Airflow is untyped to mypy here
     """Adds the REST API and the pages."""
 
     name = "ingest"

@@ -301,6 +301,40 @@ class ImporterEnvelope(BaseModel):
     data: ImporterResource
 
 
+class PreviewColumn(BaseModel):
+    """A column of the file, and the attributes that it fills."""
+
+    name: str
+    attributes: list[str]
+
+
+class MissingField(BaseModel):
+    """A field of the importer that the file has under none of its names."""
+
+    field: str
+    did_you_mean: str | None
+
+
+class PreviewResource(BaseModel):
+    """What a file would be taken for."""
+
+    format: str
+    format_label: str = Field(examples=["csv (gzip)"])
+    facts: dict[str, Any]
+    columns: list[PreviewColumn]
+    missing: list[MissingField]
+    rows: list[dict[str, Any]] = Field(description="The first rows.")
+    malformed: int = Field(description="Records of the looked-at part that are no rows.")
+    warnings: list[str]
+    is_partial: bool = Field(description="Whether only the beginning of the file was looked at.")
+
+
+class PreviewEnvelope(BaseModel):
+    """A preview."""
+
+    data: PreviewResource
+
+
 class TriggerBody(BaseModel):
     """How to start an importer that fetches its file itself."""
 

@@ -72,6 +72,12 @@ def body(*, form: dict[str, Any] | None = None, model: type | None = None) -> di
     return {"requestBody": {"required": model is None, "content": content}}
 
 
+def octets(description: str) -> dict[str, Any]:
+    """The ``openapi_extra`` of a route that takes bytes."""
+    content = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
+    return {"requestBody": {"required": True, "description": description, "content": content}}
+
+
 def csv_answer(description: str) -> dict[int | str, dict[str, Any]]:
     """The success answer of a download."""
     return {200: {"description": description, "content": {"text/csv": {"schema": {"type": "string"}}}}}

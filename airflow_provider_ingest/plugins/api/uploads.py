@@ -118,12 +118,12 @@ async def received_form(request: Request) -> AsyncIterator[Form]:
     Raises :class:`UploadTooLarge`, :class:`UnsupportedFile` or :class:`InvalidParameter` as soon as that shows.
     """
     max_bytes = load_settings().max_upload_bytes
-    if _declared_length(request) > max_bytes + MAX_OVERHEAD:
-        raise UploadTooLarge(f"The file is larger than the {max_bytes:,} bytes that an upload may have.")
     sink = StagingSink(max_bytes)
-    form = MultipartForm(request.headers.get("content-type"), sink)
     body = request.stream()
     try:
+        if _declared_length(request) > max_bytes + MAX_OVERHEAD:
+            raise UploadTooLarge(f"The file is larger than the {max_bytes:,} bytes that an upload may have.")
+        form = MultipartForm(request.headers.get("content-type"), sink)
         await _feed(body, form)
         yield Form(upload=sink.staged, fields=form.fields)
     except BaseException as error:  # whatever breaks it off, a cancelled request too, the file has to go
@@ -134,20 +134,26 @@ async def received_form(request: Request) -> AsyncIterator[Form]:
         raise
 
 
+async def capped_body(request: Request, most: int) -> bytes:
+    """The whole body, refused as soon as it is longer than ``most`` bytes."""
+    body = bytearray()
+    async for block in request.stream():
+        body += block
+        if len(body) > most:
+            raise UploadTooLarge(f"The body is longer than {most:,} bytes.")
+    return bytes(body)
+
+
 async def json_body(request: Request, model: type[BaseModel]) -> Any:
     """The JSON body as a ``model``, with its defaults where the body is empty.
 
     Read by hand, so that authentication comes before the first byte of it and its size is capped.
     """
-    body = bytearray()
-    async for block in request.stream():
-        body += block
-        if len(body) > MAX_JSON:
-            raise UploadTooLarge(f"A JSON body has at most {MAX_JSON:,} bytes.")
+    body = await capped_body(request, MAX_JSON)
     if not body.strip():
         return model()
     try:
-        return model.model_validate(orjson.loads(bytes(body)))
+        return model.model_validate(orjson.loads(body))
     except orjson.JSONDecodeError:
         raise invalid("body", "The body is no JSON.") from None
     except ValidationError as error:
