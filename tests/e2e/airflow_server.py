@@ -8,11 +8,12 @@ import secrets
 import shutil
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -24,7 +25,8 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 USERS = ("admin", "user", "viewer")
 """Users, each named like its role; the password is the name."""
 
-OPEN_STATES = ("pending", "processing", "cancelling")
+STATE = "server.json"
+"""How to reach a running server, in its home."""
 
 
 def free_ports(count: int) -> list[int]:
@@ -98,7 +100,7 @@ class AirflowServer:
         }
         return cls(home, url, environment)
 
-    def start(self, timeout: float = 120) -> AirflowServer:
+    def start(self, timeout: float = 240) -> AirflowServer:
         """Make the shop's tables, start all components, wait until they are healthy and the DAGs are known."""
         self.python(
             "from sqlalchemy import create_engine; from shop_tables import Shop;"
@@ -119,7 +121,14 @@ class AirflowServer:
                 self.stop()
                 raise RuntimeError(f"Airflow does not start:\n{self.log_tail()}")
             time.sleep(0.3)
+        (self.home / STATE).write_text(json.dumps({"url": self.url, "environment": self.environment}))
         return self
+
+    @classmethod
+    def attach(cls, home: Path) -> AirflowServer:
+        """A server that runs already, started by ``python -m tests.e2e.airflow_server HOME``."""
+        state = json.loads((home / STATE).read_text())
+        return cls(home, state["url"], state["environment"])
 
     def stop(self) -> None:
         """End all components."""
@@ -209,15 +218,30 @@ class AirflowServer:
             raise AssertionError(f"{done.stdout}\n{done.stderr}")
         return done.stdout
 
-    def wait_for_run(self, dag_id: str, dag_run_id: str, timeout: float = 120) -> dict[str, Any]:
-        """The ingest run of a DAG run, when the DAG run and it have ended."""
+    def wait_for_run(self, dag_id: str, dag_run_id: str, timeout: float = 240) -> dict[str, Any]:
+        """The ingest run of a DAG run and its failed rows, when both have ended."""
+        self.wait_for_dag_run(dag_id, dag_run_id, timeout)
+        return self.recorded_run(dag_id, dag_run_id)
+
+    def wait_for_dag_run(self, dag_id: str, dag_run_id: str, timeout: float = 240) -> str:
+        """The state in which a DAG run has ended."""
         deadline = time.monotonic() + timeout
         while time.monotonic() < deadline:
             state = self.get(f"/api/v2/dags/{dag_id}/dagRuns/{dag_run_id}").json()["state"]
             if state in ("success", "failed"):
-                return self.recorded_run(dag_id, dag_run_id)
+                return str(state)
             time.sleep(0.3)
         raise AssertionError(f"{dag_run_id} does not end:\n{self.log_tail()}")
+
+    def change(self, statement: str) -> None:
+        """Run a statement on the shop's database."""
+        with closing(sqlite3.connect(self.home / "shop.db", timeout=60)) as database, database:
+            database.execute(statement)
+
+    def rows(self, statement: str) -> list[tuple[Any, ...]]:
+        """The result of a query on the shop's database."""
+        with closing(sqlite3.connect(self.home / "shop.db")) as database:
+            return database.execute(statement).fetchall()
 
     def recorded_run(self, dag_id: str, dag_run_id: str) -> dict[str, Any]:
         """The run as the ingest tables have it."""
@@ -243,3 +267,13 @@ def running(home: Path, **settings: str) -> Iterator[AirflowServer]:
         yield server.start()
     finally:
         server.stop()
+
+
+if __name__ == "__main__":
+    place = Path(sys.argv[1]).absolute()
+    place.mkdir(parents=True, exist_ok=True)
+    for started in running(place):
+        print(
+            f"{started.url} (user and password: admin). Tests use it with INGEST_TEST_AIRFLOW={place}. Ctrl-C ends it."
+        )
+        signal.sigwait({signal.SIGINT, signal.SIGTERM})

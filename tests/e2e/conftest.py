@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,5 +21,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def airflow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AirflowServer]:
-    """A running Airflow with the demo's importers and those in ``tests/e2e/dags``."""
+    """A running Airflow with the demo's importers and those in ``tests/e2e/dags``.
+
+    ``INGEST_TEST_AIRFLOW`` names the home of one that runs already and is to be used again.
+    """
+    if home := os.environ.get("INGEST_TEST_AIRFLOW"):
+        yield AirflowServer.attach(Path(home))
+        return
     yield from running(tmp_path_factory.mktemp("airflow"))
