@@ -29,7 +29,7 @@ class CallableTransformer(ScalarTransformer):
     @property
     def name(self) -> str:
         """The function's own name."""
-        return callable_name(self.function).rpartition(":")[2]
+        return short_name(self.function)
 
     def transform_value(self, value: Any, row: Mapping[str, Any] | None) -> Any:
         """What the function returns."""
@@ -113,6 +113,11 @@ def callable_name(function: Any) -> str:
     code = getattr(function, "__code__", None)
     line = f" (line {code.co_firstlineno})" if code is not None and qualified.endswith("<lambda>") else ""
     return f"{_DAG_FILE.sub('', module)}:{qualified}{line}"
+
+
+def short_name(function: Any) -> str:
+    """The callable's own name, for traces and messages: without module and enclosing functions."""
+    return callable_name(function).rpartition(":")[2].rpartition("<locals>.")[2]
 
 
 def shown(given: Any) -> str:

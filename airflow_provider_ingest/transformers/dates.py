@@ -89,9 +89,13 @@ def _checked(given: str, reads: bool) -> DateFormat:
     directives = given if "%" in given else from_php(given)
     if "%" not in directives:
         raise ValueError("it has no directive")
+    try:
+        written = _SAMPLE.strftime(directives)
+    except ValueError:
+        raise ValueError("strftime cannot write it") from None
     if reads:
         try:
-            datetime.strptime(_SAMPLE.strftime(directives), directives)
+            datetime.strptime(written, directives)
         except (ValueError, KeyError, IndexError, re.error) as error:
             reason = str(error) if "directive" in str(error) or "stray" in str(error) else "strptime cannot read it"
             raise ValueError(reason) from None

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from airflow_provider_ingest.exceptions import ConfigError
-from airflow_provider_ingest.transformers.callables import callable_name, instantiate, shown, takes_row
+from airflow_provider_ingest.transformers.callables import callable_name, instantiate, short_name, shown, takes_row
 from airflow_provider_ingest.validators.base import ScalarValidator, Validator
 
 
@@ -24,7 +24,7 @@ class CallableValidator(ScalarValidator):
     @property
     def name(self) -> str:
         """The function's own name."""
-        return callable_name(self.function).rpartition(":")[2]
+        return short_name(self.function)
 
     def check_value(self, value: Any, row: Mapping[str, Any] | None) -> bool | str | None:
         """What the function returns."""
