@@ -147,6 +147,9 @@ def _float(values: pl.Series, column: ColumnShape) -> Converted:
 def _boolean(values: pl.Series, column: ColumnShape) -> Converted:
     if values.dtype == pl.Boolean:
         return values, ()
+    if values.dtype.is_integer():
+        converted = (values == 1).set(~values.is_between(0, 1).fill_null(False), None)
+        return converted, _wrong_type(values, converted, column, "true or false (1 or 0)")
     text = as_text(values).str.to_lowercase()
     truth = text.is_in(TRUE).fill_null(False)
     converted = truth.set(~(truth | text.is_in(FALSE).fill_null(False)), None)

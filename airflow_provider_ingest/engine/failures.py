@@ -111,7 +111,7 @@ def error_counts(failures: pl.DataFrame) -> tuple[ErrorCount, ...]:
     general = general_messages(failures).group_by("message").len()
     of_fields = (
         failures.filter(pl.col("field").is_not_null())
-        .select(ROW_NUMBER, pl.col("field").str.replace_all(r"\[\d+\]", "[]").alias("field"), "message")
+        .select(ROW_NUMBER, "field", "message")
         .unique()
         .group_by("field", "message")
         .len()

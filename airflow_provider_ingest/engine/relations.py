@@ -11,6 +11,7 @@ from airflow_provider_ingest.engine.convert import Conversion
 from airflow_provider_ingest.engine.failures import refused_rows
 from airflow_provider_ingest.engine.mapped import Findings
 from airflow_provider_ingest.engine.stretch import Stretch
+from airflow_provider_ingest.engine.trace import HIDDEN, INPUT, MappingTrace, Step
 from airflow_provider_ingest.importers.mapping import Relation
 from airflow_provider_ingest.runs.failure import Stage
 from airflow_provider_ingest.transformers.base import Refusal
@@ -55,6 +56,21 @@ def work_relation(column: RelatedColumn, stretch: Stretch, findings: Findings, l
         if missing.any():
             message = f"No {relation.table} has this {relation.key}."
             refused.insert(0, Refusal(rows=missing, code=NOT_FOUND, message=message))
+    if findings.is_traced:
+        shown = pl.repeat(HIDDEN, stretch.height, dtype=pl.String, eager=True) if column.is_sensitive else None
+        steps = (Step(name=INPUT, values=text), Step(name=f"{relation.table}.{relation.key}", values=values))
+        findings.traces.append(
+            MappingTrace(
+                numbers=stretch.numbers,
+                all_numbers=stretch.numbers,
+                label=stretch.label(relation.attribute),
+                field=relation.field,
+                attribute=relation.attribute,
+                condition=None,
+                steps=steps if shown is None else tuple(Step(name=step.name, values=shown) for step in steps),
+                is_nested=stretch.prefix is not None,
+            )
+        )
     for refusal in refused:
         findings.failures.append(
             refused_rows(

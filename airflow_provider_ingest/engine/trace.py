@@ -67,8 +67,9 @@ class Trace:
                 member.rename({"json": f"json{place}"}), on=ROW_NUMBER, how="left", maintain_order="left"
             )
         body = [pl.col(f"json{place}") for place in range(len(members))]
-        joined = pl.concat_str(body, separator=",", ignore_nulls=True) if body else pl.lit("")
-        return frame.select(ROW_NUMBER, ("{" + joined + "}").alias("trace"))
+        joined = pl.concat_str(body, separator=",", ignore_nulls=True)
+        has_any = pl.any_horizontal(member.is_not_null() for member in body)
+        return frame.select(ROW_NUMBER, pl.when(has_any).then("{" + joined + "}").alias("trace"))
 
 
 def _member(name: str, opening: str, closing: str, parts: list[pl.DataFrame]) -> pl.DataFrame:
