@@ -156,9 +156,10 @@ class StageOperator(IngestTask):
 
     def _look_for_twin(self, run: RunRecord, store: RunStore, file: dict[str, Any]) -> None:
         """The same file by the same definition again: a warning, or a refusal if the importer says so."""
-        if run.is_dry_run or run.retry_of is not None or run.options.get("force") or not run.fingerprint:
+        fingerprint = run.fingerprint or self._fingerprint()
+        if run.is_dry_run or run.retry_of is not None or run.options.get("force") or not fingerprint:
             return
-        twin = store.find_same_file(run.importer, file["sha256"], run.fingerprint, run.id)
+        twin = store.find_same_file(run.importer, file["sha256"], fingerprint, run.id)
         if twin is None:
             return
         if self._config.refuses_duplicates:

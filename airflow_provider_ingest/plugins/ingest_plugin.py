@@ -6,11 +6,13 @@ Every Airflow process imports this module, so what needs FastAPI is imported on 
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
 from airflow.configuration import conf
 from airflow.plugins_manager import AirflowPlugin
+
+from airflow_provider_ingest.operators import listener
 
 DEFAULT_PREFIX = "/api/v1/ingest"
 NAME = "Ingest"
@@ -69,6 +71,7 @@ class IngestPlugin(AirflowPlugin):  # type: ignore[misc]  # Airflow is untyped t
     """Adds the REST API and the pages."""
 
     name = "ingest"
+    listeners: ClassVar[list[Any]] = [listener]
     fastapi_apps = _Lazy(_apps)
     fastapi_root_middlewares = _Lazy(_root_middlewares)
     react_apps = _Lazy(_pages)
