@@ -192,12 +192,18 @@ def broken_end(rules: Grammar, data: bytes, start: int, fault: int, limit: int, 
     if recover(rules, data[start : newline.start()], width)[1]:
         return end
     reach = min(limit, end + LOOKAHEAD_BYTES)
+    following = rules.fields.match(data, end, reach)
+    if following is not None and following.end() > end and NEWLINE.match(data, following.end(), reach):
+        # Only here may a record be looked at: it is in the same chunk as the broken one, or in the reader's next.
+        cells = rules.cells(data[end : following.end()])
+        if cells is not None and len(cells) == width:
+            return end
     position = end
     for _ in range(LOOKAHEAD_LINES):
-        following = NEWLINE.search(data, position, reach)
-        if following is None and not (is_last and reach == limit):
+        newline = NEWLINE.search(data, position, reach)
+        if newline is None and not (is_last and reach == limit):
             break
-        stop, after = following.span() if following else (reach, reach)
+        stop, after = newline.span() if newline else (reach, reach)
         line = rules.cells(data[position:stop])
         if stop == after == position or (line is not None and len(line) == width):
             break

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from airflow_provider_ingest.exceptions import FormatError
 from airflow_provider_ingest.formats.csv_dialect import CsvOptions
-from airflow_provider_ingest.formats.csv_exact import NEWLINE, Grammar
+from airflow_provider_ingest.formats.csv_exact import NEWLINE, Grammar, recover
 from airflow_provider_ingest.formats.csv_rows import EXTRA
 from airflow_provider_ingest.formats.csv_sniff import SampleRecord, sample_records
 from airflow_provider_ingest.formats.csv_types import is_value, is_year, kind_of
@@ -42,7 +42,8 @@ def find_layout(sample: bytes, rules: Grammar, options: CsvOptions) -> Layout:
     """
     skipped = options.header_row - 1 if options.header_row else options.skip_rows or 0
     offset = _after_lines(sample, skipped)
-    records = list(sample_records(sample[offset:], rules, line=skipped + 1))
+    table = sample[offset:]
+    records = list(sample_records(table, rules, line=skipped + 1))
     if not records:
         raise FormatError(
             f"The file holds nothing after its first {skipped} lines."
@@ -60,8 +61,9 @@ def find_layout(sample: bytes, rules: Grammar, options: CsvOptions) -> Layout:
     warnings = []
     if first:
         before = records[first].line - 1
-        warnings.append(f"{before} lines before the {'header' if has_header else 'table'} were left out.")
-    names = _join_names([_cells(record, rules, width) for record in records[first : first + rows]])
+        what = "1 line" if before == 1 else f"{before} lines"
+        warnings.append(f"{what} before the {'header' if has_header else 'table'} left out.")
+    names = _join_names([_cells(record, table, rules, width) for record in records[first : first + rows]])
     body = [record.cells for record in records[first + rows :] if record.cells is not None]
     names = _trimmed(names, body, width) if has_header else [""] * width
     if options.column_names:
@@ -177,17 +179,19 @@ def _has_header(records: Sequence[SampleRecord], width: int, options: CsvOptions
         if not is_value(kind) or number * 5 < sum(kinds.values()) * 4:
             continue
         own = kind_of(text)
-        if own == kind and not (is_year(text) and not all(is_year(row[place]) for row in body)):
-            votes -= 1
-        elif own in ("words", "other"):
+        if own in ("words", "other") or (is_year(text) and not all(is_year(row[place]) for row in body)):
             votes += 1
+        elif own == kind:
+            votes -= 1
     return votes >= 0 if votes or _is_named(records[0]) else False
 
 
-def _cells(record: SampleRecord, rules: Grammar, width: int) -> list[str]:
+def _cells(record: SampleRecord, text: bytes, rules: Grammar, width: int) -> list[str]:
+    """The cells of a header record; one with stray quotes is recovered as well as it can be."""
     if record.cells is not None:
         return record.texts()
-    return [f"column_{place}" for place in range(1, width + 1)]
+    cells, _ = recover(rules, text[record.start : record.end].rstrip(b"\r\n"), width)
+    return [cell.decode(errors="replace") for cell in cells]
 
 
 def _join_names(rows: Sequence[Sequence[str]]) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, BinaryIO
 
 from airflow_provider_ingest.exceptions import FormatError
@@ -21,6 +22,7 @@ EMPTY_FILE = "The file is empty."
 
 _BLOCK = 4 << 20
 _LINES_IN_SAMPLE = 3
+_HINT = re.compile(rb"(?i)sep=([\x09\x20-\x7e])\r?\n")
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -49,6 +51,7 @@ def plan_csv(path: Any, *, options: Mapping[str, Any], chunk_rows: int, scratch:
         if not sample[mark:].strip():
             raise FormatError(EMPTY_FILE if len(sample) == mark else "The file holds blank lines only.")
         text = sample[mark:]
+        wishes = _with_hint(text, wishes)
         dialect = find_dialect(_after(text, wishes.skip_rows or (wishes.header_row or 1) - 1), wishes)
         rules = grammar(dialect)
         layout = find_layout(text, rules, wishes)
@@ -77,6 +80,14 @@ def _plan(
         },
         warnings=layout.warnings,
     )
+
+
+def _with_hint(sample: bytes, wishes: CsvOptions) -> CsvOptions:
+    """The options completed by a first line ``sep=;``, as spreadsheets write and read it."""
+    hint = _HINT.match(sample)
+    if hint is None or wishes.skip_rows is not None or wishes.header_row is not None:
+        return wishes
+    return replace(wishes, skip_rows=1, delimiter=wishes.delimiter or hint.group(1).decode())
 
 
 def _with_order(encoding: str, head: bytes) -> str:

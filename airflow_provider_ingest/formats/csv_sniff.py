@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from airflow_provider_ingest.formats.csv_dialect import CsvOptions, Dialect
-from airflow_provider_ingest.formats.csv_exact import NEWLINE, Grammar, grammar
+from airflow_provider_ingest.formats.csv_exact import NEWLINE, Grammar, grammar, recover
 from airflow_provider_ingest.formats.csv_types import kind_of
 
 DELIMITERS = (",", ";", "\t", "|", ":", "~", "^", "\x1f", "\x01", " ", ", ", "; ", "| ", " | ")
@@ -116,7 +116,8 @@ def _broken(sample: bytes, dialect: Dialect) -> int:
 
 def _score(sample: bytes, dialect: Dialect) -> float:
     """From 0 to 1: evenness of the rows × share of cells that look like values × share of good records."""
-    records = list(sample_records(sample, grammar(dialect)))
+    rules = grammar(dialect)
+    records = list(sample_records(sample, rules))
     rows = [record.texts() for record in records if record.cells is not None]
     if not rows:
         return 0.0
@@ -125,9 +126,15 @@ def _score(sample: bytes, dialect: Dialect) -> float:
     if width == 1 or (dialect.delimiter == " " and width < 3):
         return 0.0
     even = (number / len(rows)) ** 2 * (width - 1) / width
+    # A cell that holds the delimiter was quoted: so it is whole.
     cells = [cell for row in rows for cell in row[:_MAX_CELLS]]
-    known = sum(kind_of(cell) != "other" or _is_prose(cell) for cell in cells) / len(cells)
-    whole = len(rows) / len(records)
+    known = sum(dialect.delimiter in cell or kind_of(cell) != "other" or _is_prose(cell) for cell in cells) / len(cells)
+    mended = sum(
+        recover(rules, sample[record.start : record.end].rstrip(b"\r\n"), width)[1]
+        for record in records
+        if record.cells is None
+    )
+    whole = (len(rows) + mended / 2) / len(records)
     price = 1.0
     if dialect.delimiter == ":" and (b"://" in sample or any(kind_of(line) == "time" for line in _words(sample))):
         price = 0.3

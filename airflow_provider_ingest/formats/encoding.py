@@ -27,7 +27,7 @@ _WESTERN = re.compile(
     re.DOTALL,
 )
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x7f]")
-_KANA = re.compile("[\u3040-\u30ff\uff61-\uff9f]")
+_PAIR = re.compile(rb"[\x81-\x9f\xe0-\xfc][\x40-\xfc]")
 
 
 def find_encoding(head: bytes, others: tuple[bytes, ...] = ()) -> tuple[str, int]:
@@ -87,10 +87,18 @@ def _wide(head: bytes) -> str | None:
 
 
 def _is_shift_jis(sample: bytes) -> bool:
-    """Whether nearly all of it decodes as Shift-JIS, with kana in the text as any Japanese has them."""
-    text = sample.decode("cp932", errors="replace")
-    wide = sum(character > "\x7f" for character in text)
-    return wide > 0 and text.count("\ufffd") * 20 <= wide and len(_KANA.findall(text)) * 5 >= wide
+    """Whether it decodes as Shift-JIS into kana and everyday kanji.
+
+    A few Western letters may do so by chance; then the second byte of nearly every pair is an ASCII letter.
+    """
+    try:
+        codecs.getincrementaldecoder("cp932")().decode(sample)
+    except UnicodeDecodeError:
+        return False
+    pairs = _PAIR.findall(sample)
+    everyday = sum(0x81 <= pair[0] <= 0x84 or 0x88 <= pair[0] <= 0x97 for pair in pairs)
+    high = sum(pair[1] >= 0x80 for pair in pairs)
+    return len(pairs) >= 4 and everyday >= 0.9 * len(pairs) and high * 3 >= len(pairs)
 
 
 def named_encoding(name: str) -> str:

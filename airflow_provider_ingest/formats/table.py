@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import tempfile
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from airflow_provider_ingest.formats.contract import FilePlan
 from airflow_provider_ingest.runs.frames import LINE_NUMBER, MALFORMED, ROW_NUMBER
+from airflow_provider_ingest.runs.records import ChunkPlan
 
 _CHUNK_ROWS = 1_000_000
 
@@ -46,11 +46,14 @@ def read_table(path: Any, **options: Any) -> Table:
     from airflow_provider_ingest import formats
 
     source = Path(path) if isinstance(path, str) else path
-    if source.stat().st_size == 0:
+    with source.open("rb") as file:
+        is_empty = not file.read(1)
+    if is_empty:
         return Table(frame=_empty(()), malformed=pl.DataFrame(schema=MALFORMED), warnings=("The file is empty.",))
     with tempfile.TemporaryDirectory(prefix="ingest-") as scratch:
-        plan: FilePlan = formats.plan_file(source, options=options, chunk_rows=_CHUNK_ROWS, scratch=Path(scratch))
-        batches = [batch for chunk in plan.chunks for batch in formats.read_chunk(plan.reader, chunk)]
+        plan = formats.plan_file(source, options=options, chunk_rows=_CHUNK_ROWS, scratch=Path(scratch))
+        chunks = [_opened(chunk, source) for chunk in plan.chunks]
+        batches = [batch for chunk in chunks for batch in formats.read_chunk(plan.reader, chunk)]
     frames = [batch.frame for batch in batches] or [_empty(plan.columns)]
     malformed = [batch.malformed for batch in batches] or [pl.DataFrame(schema=MALFORMED)]
     return Table(
@@ -60,6 +63,13 @@ def read_table(path: Any, **options: Any) -> Table:
         facts=dict(plan.facts),
         warnings=plan.warnings,
     )
+
+
+def _opened(chunk: ChunkPlan, source: Any) -> ChunkPlan:
+    """The chunk with the path object in place of its text, which alone does not lead to an object storage."""
+    if chunk.location.get("path") != str(source):
+        return chunk
+    return replace(chunk, location={**chunk.location, "path": source})
 
 
 def _empty(columns: tuple[str, ...]) -> pl.DataFrame:
