@@ -6,9 +6,13 @@ import os
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 import pytest
+
+if TYPE_CHECKING:
+    from tests.contract.target_fixtures import Shop
 
 # -- databases ---------------------------------------------------------------------------------------------------------
 
@@ -53,3 +57,13 @@ def postgres_url(postgres_server: str) -> Iterator[str]:
 def sqlite_url(tmp_path: Path) -> str:
     """URL of a SQLite database in a file that does not exist yet."""
     return f"sqlite:///{tmp_path / 'target.db'}"
+
+
+@pytest.fixture(params=["postgres", "sqlite", "generic-postgres", "generic-sqlite"])
+def shop(request: pytest.FixtureRequest) -> Shop:
+    """A database with the shop's tables, once for each kind of target."""
+    from airflow_provider_ingest.targets import open_target
+    from tests.contract.target_fixtures import Shop, open_generic
+
+    url = request.getfixturevalue("postgres_url" if "postgres" in request.param else "sqlite_url")
+    return Shop(url, open_generic if "generic" in request.param else open_target)

@@ -110,13 +110,8 @@ def without(batch: RecordBatch, numbers: pl.Series) -> RecordBatch:
 
 def _children_without(children: tuple[ChildBatch, ...], parents: pl.DataFrame, keep: pl.Expr) -> tuple[ChildBatch, ...]:
     """Nested rows with their parents' positions counted anew."""
-    moved = (
-        parents.with_row_index("_parent")
-        .filter(keep)
-        .select(pl.col("_parent").cast(pl.Int64))
-        .with_row_index("_new")
-        .with_columns(pl.col("_new").cast(pl.Int64))
-    )
+    places = pl.int_range(parents.height, eager=True).filter(parents.select(keep).to_series())
+    moved = pl.DataFrame({"_parent": places, "_new": pl.int_range(len(places), eager=True)})
     made = []
     for child in children:
         records = child.records.filter(keep).with_columns(pl.col("_parent").cast(pl.Int64))

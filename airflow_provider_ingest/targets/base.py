@@ -52,7 +52,8 @@ class SqlTarget(ABC):
         """A connection for a chunk."""
         return self.engine.connect()
 
-    def lock(self, connection: sa.Connection, run_key: str, index: int) -> None:  # noqa: B027 - not all need it
+    @abstractmethod
+    def lock(self, connection: sa.Connection, run_key: str, index: int, *, dry_run: bool) -> None:
         """Wait until no other transaction works this chunk."""
 
     def sql_types(self, connection: sa.Connection, table: sa.Table) -> dict[str, str]:
@@ -124,8 +125,10 @@ class SqlTarget(ABC):
     driver_errors: tuple[type[Exception], ...] = ()
     """Errors of the driver, where it is used past SQLAlchemy."""
 
-    has_concurrent_writers: bool = True
-    """Whether another connection may write while a chunk's transaction is open."""
+    @property
+    def has_concurrent_writers(self) -> bool:
+        """Whether another connection may write while a chunk is open."""
+        return True
 
     # inside ---------------------------------------------------------------------------------------------------------
 
@@ -144,7 +147,7 @@ class SqlTarget(ABC):
                     ensure_table(self.engine, staging.table)
             connection = opening.enter_context(self.connect())
             transaction = connection.begin()
-            self.lock(connection, run_key, index)
+            self.lock(connection, run_key, index, dry_run=dry_run)
             self.check_at_once(connection)
             has_markers = not dry_run or self._commits.exists(connection)
             chunk = SqlChunk(

@@ -58,10 +58,13 @@ class SqlChunk:
     def lookup(self, table: str, key: str, value: str, keys: pl.Series, *, create_missing: bool) -> pl.DataFrame:
         """``key`` and ``value`` columns for the given keys, seeing what this transaction wrote."""
         self._must_be_open()
-        if create_missing and self._create_outside is not None:
-            return self._create_outside(table, key, value, keys, create_missing=True)
+        outside = self._create_outside if create_missing else None
         with self._reaching():
-            return look_up(self.connection, table, key, value, keys, create_missing=create_missing)
+            found = look_up(self.connection, table, key, value, keys, create_missing=create_missing and outside is None)
+        missing = keys.filter(~keys.is_in(found.get_column("key").implode())) if outside else keys.clear()
+        if outside is None or missing.is_empty():
+            return found
+        return pl.concat([found, outside(table, key, value, missing, create_missing=True)], how="vertical_relaxed")
 
     def write(self, batch: RecordBatch, *, want_ends: bool = False) -> WriteResult:
         """Write a batch; rows that the database refuses come back as failures, the others stand."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
+from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from airflow_provider_ingest.exceptions import TargetError
 from airflow_provider_ingest.runs.outcome import ChunkOutcome
@@ -53,16 +55,22 @@ class Commits:
         )
         return ChunkOutcome.from_dict(json.loads(found)) if found else None
 
+    def claim(self, connection: sa.Connection, run_key: str, index: int) -> None:
+        """Insert a marker without an outcome, for databases without another lock; it is there if this one fails."""
+        with suppress(IntegrityError), connection.begin_nested():  # another transaction may have committed its marker
+            connection.execute(self.table.insert().values(self._marker(run_key, index, "")))
+
     def record(self, connection: sa.Connection, run_key: str, index: int, outcome: ChunkOutcome) -> None:
-        """Write the marker."""
-        connection.execute(
-            self.table.insert().values(
-                run_key=run_key,
-                chunk_index=index,
-                outcome=json.dumps(outcome.to_dict()),
-                committed_at=datetime.now(UTC),
-            )
-        )
+        """Write the marker, over one that was claimed."""
+        marker = self._marker(run_key, index, json.dumps(outcome.to_dict()))
+        columns = self.table.c
+        claimed = self.table.update().where(columns.run_key == run_key, columns.chunk_index == index)
+        if not connection.execute(claimed.values(marker)).rowcount:
+            connection.execute(self.table.insert().values(marker))
+
+    def _marker(self, run_key: str, index: int, outcome: str) -> dict[str, Any]:
+        now = datetime.now(UTC)
+        return {"run_key": run_key, "chunk_index": index, "outcome": outcome, "committed_at": now}
 
     def forget(self, connection: sa.Connection, run_keys: Sequence[str]) -> int:
         """Delete the markers of runs."""

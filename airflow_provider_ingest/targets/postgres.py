@@ -34,7 +34,7 @@ class PostgresTarget(SqlTarget):
         cursor = connection.connection.cursor()
         return {table.path: PostgresWriter(table, cursor, number) for number, table in enumerate(plan.walk())}
 
-    def lock(self, connection: sa.Connection, run_key: str, index: int) -> None:
+    def lock(self, connection: sa.Connection, run_key: str, index: int, *, dry_run: bool) -> None:
         """Take an advisory lock; the transaction may stay idle while rows are transformed."""
         digest = hashlib.sha256(f"ingest:{run_key}:{index}".encode()).digest()
         number = int.from_bytes(digest[:8], "big", signed=True)

@@ -7,10 +7,10 @@ import psycopg
 from airflow_provider_ingest.targets.definition import TablePlan
 from airflow_provider_ingest.targets.refusals import (
     Refusal,
+    broken_reference,
     duplicate,
     failed_check,
     missing_value,
-    unknown_reference,
 )
 
 ROW_STATES = "^(21000|22|23|44000|P0001|P0004|42501)"
@@ -44,15 +44,13 @@ def refusal_of_state(
     """The refusal for an error's parts; the server's own words only where a trigger of the user speaks."""
     own = not table or table == plan.shape.name
     if state == "23505":
-        columns = _unique_columns(constraint, plan) if own else ()
-        return duplicate(columns, constraint)
+        return duplicate(plan.constraints.get(constraint or "", ()) if own else (), constraint)
     if state == "21000":
         return duplicate(plan.key.attributes if plan.key else ())
     if state == "23502":
         return missing_value(column)
     if state == "23503":
-        local, remote = _foreign_columns(constraint, plan)
-        return unknown_reference(local, remote, constraint)
+        return broken_reference(plan, constraint)
     if state == "23514":
         return failed_check(constraint) if constraint else Refusal(code="check", message="No partition takes the row")
     if state == "23P01":
@@ -73,13 +71,3 @@ def refusal_of_state(
     if state.startswith("22"):
         return Refusal(code="type", message="A value does not fit the type of its column")
     return Refusal(code="database", message=f"The database refused the row (SQLSTATE {state})")
-
-
-def _unique_columns(constraint: str | None, plan: TablePlan) -> tuple[str, ...]:
-    return plan.constraints.get(constraint or "", ())
-
-
-def _foreign_columns(constraint: str | None, plan: TablePlan) -> tuple[tuple[str, ...], str | None]:
-    local = plan.constraints.get(constraint or "", ())
-    found = plan.shape.foreign_keys.get(local)
-    return local, found[0] if found else None

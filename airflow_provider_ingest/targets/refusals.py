@@ -10,6 +10,7 @@ import polars as pl
 
 from airflow_provider_ingest.runs.failure import Stage
 from airflow_provider_ingest.runs.frames import FAILURES
+from airflow_provider_ingest.targets.definition import TablePlan
 
 MAX_DETAIL = 200
 """Most characters of a row's values in a detail."""
@@ -53,6 +54,13 @@ def missing_value(column: str | None) -> Refusal:
 def missing_key(column: str) -> Refusal:
     """A key without a value cannot identify a record."""
     return Refusal(code="not_null", message=f"{column} must have a value: it is part of the key")
+
+
+def broken_reference(plan: TablePlan, constraint: str | None = None) -> Refusal:
+    """A foreign key points to nothing; where the database does not say which, it is clear if there is one only."""
+    keys = plan.shape.foreign_keys
+    local = plan.constraints.get(constraint or "") or (next(iter(keys)) if len(keys) == 1 else ())
+    return unknown_reference(local, keys[local][0] if local in keys else None, constraint)
 
 
 def unknown_reference(columns: Sequence[str], table: str | None, constraint: str | None = None) -> Refusal:

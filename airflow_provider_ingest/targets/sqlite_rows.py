@@ -12,7 +12,7 @@ from airflow_provider_ingest.importers.mapping import DuplicateStrategy
 from airflow_provider_ingest.importers.table import ColumnKind
 from airflow_provider_ingest.targets.defaults import with_constants
 from airflow_provider_ingest.targets.definition import TablePlan
-from airflow_provider_ingest.targets.refusals import Refusal, duplicate, failed_check, missing_value, unknown_reference
+from airflow_provider_ingest.targets.refusals import Refusal, broken_reference, duplicate, failed_check, missing_value
 from airflow_provider_ingest.targets.staged import Refused, StagedWriter
 from airflow_provider_ingest.targets.statements import POSITION, Grammar, Statements
 from airflow_provider_ingest.targets.writer import CREATED, SKIPPED, UPDATED, Tally
@@ -60,17 +60,12 @@ class SqliteWriter(StagedWriter):
         if words.startswith("NOT NULL"):
             return missing_value(names[0] if names else None)
         if words.startswith("FOREIGN KEY"):
-            return self._unknown_reference()
+            return broken_reference(self.plan)
         if words.startswith("CHECK"):
             return failed_check(words.partition(": ")[2] or None)
         if "datatype mismatch" in words:
             return Refusal(code="type", message="A value does not fit the type of its column")
         return Refusal(code="database", message="A trigger of the table refused the row", detail=words)
-
-    def _unknown_reference(self) -> Refusal:
-        """SQLite does not say which foreign key; with one it is clear."""
-        keys = list(self.plan.shape.foreign_keys.items())
-        return unknown_reference(keys[0][0], keys[0][1][0]) if len(keys) == 1 else unknown_reference((), None)
 
     def add_columns(self, frame: pl.DataFrame, conditional: Sequence[str], references: Sequence[str]) -> pl.DataFrame:
         """Add constants of the mapped class, and row ids where nested rows need them now (no one else writes)."""

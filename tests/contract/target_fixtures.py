@@ -14,6 +14,8 @@ from airflow_provider_ingest.importers.config import IngestConfig
 from airflow_provider_ingest.runs.frames import ROW_NUMBER, SET_PREFIX, ChildBatch, RecordBatch, WriteResult
 from airflow_provider_ingest.runs.outcome import ChunkOutcome
 from airflow_provider_ingest.runs.progress import Counts
+from airflow_provider_ingest.targets.generic import GenericTarget
+from airflow_provider_ingest.targets.planning import TargetTables
 
 METADATA = sa.MetaData()
 
@@ -63,6 +65,12 @@ PRICES = sa.Table(
     sa.Column("currency", sa.String(3), nullable=False),
     sa.Column("amount", sa.Numeric(10, 2)),
 )
+
+
+def open_generic(url: str, config: IngestConfig) -> GenericTarget:
+    """The generic target on a database that has one of its own."""
+    driver = url.replace("postgresql://", "postgresql+psycopg://")
+    return GenericTarget(sa.make_url(driver), TargetTables.of(config))
 
 
 class Shop:

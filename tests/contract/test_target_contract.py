@@ -12,7 +12,6 @@ import pytest
 
 from airflow_provider_ingest.importers.mapping import DuplicateStrategy
 from airflow_provider_ingest.runs.frames import FAILURES, ROW_NUMBER
-from airflow_provider_ingest.targets import open_target
 from tests.contract.target_fixtures import (
     CATEGORIES,
     LOOSE,
@@ -27,12 +26,6 @@ from tests.contract.target_fixtures import (
 )
 
 PRICE = {"price": pl.Decimal(10, 2)}
-
-
-@pytest.fixture(params=["postgres", "sqlite"])
-def shop(request: pytest.FixtureRequest) -> Shop:
-    url = request.getfixturevalue("postgres_url" if "postgres" in request.param else "sqlite_url")
-    return Shop(url, open_target)
 
 
 def products(*attributes: str, **key: Any) -> Any:
