@@ -20,6 +20,7 @@ def make_app() -> FastAPI:
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
+        generate_unique_id_function=lambda route: route.name,
     )
     problems.install(app)
     app.add_middleware(ApiMiddleware)

@@ -14,6 +14,11 @@ Starts, watches, cancels and retries ingest runs. Authenticate as for Airflow's 
 The right to an importer's runs is the right to the DAG runs of its DAG `ingest_<slug>`.
 Every error is a problem document (RFC 9457)."""
 
+SECURITY = {
+    "bearer": {"type": "http", "scheme": "bearer", "description": "A token of Airflow's API: `POST /auth/token`."},
+    "cookie": {"type": "apiKey", "in": "cookie", "name": "_token", "description": "The cookie of Airflow's UI."},
+}
+
 REASONS = {
     400: "There is nothing to do: no failed rows to retry, or no path to read.",
     401: "No credential, or one that has expired.",
@@ -96,5 +101,9 @@ def openapi(app: FastAPI, server: str) -> dict[str, Any]:
         schema = model.model_json_schema(ref_template="#/components/schemas/{model}")
         schemas.update(schema.pop("$defs", {}))
         schemas[model.__name__] = schema
+    document["components"]["securitySchemes"] = SECURITY
+    for operations in document["paths"].values():
+        for operation in operations.values():
+            operation["security"] = [{name: []} for name in SECURITY]
     document["components"]["schemas"] = dict(sorted(schemas.items()))
     return document

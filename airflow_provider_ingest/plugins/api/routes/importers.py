@@ -67,8 +67,12 @@ async def preview(
     request: Request,
     slug: Slug,
     user: CurrentUser,
-    x_file_name: Annotated[str | None, Header(max_length=2000, description="Name of the file, URL-encoded.")] = None,
-    x_file_size: Annotated[int | None, Header(ge=0, le=2**63 - 1, description="Size of the whole file.")] = None,
+    x_file_name: Annotated[
+        str | None, Header(alias="X-File-Name", max_length=2000, description="Name of the file, URL-encoded.")
+    ] = None,
+    x_file_size: Annotated[
+        int | None, Header(alias="X-File-Size", ge=0, le=2**63 - 1, description="Size of the whole file.")
+    ] = None,
 ) -> Any:
     """See what a file would be taken for before it is sent: its first rows, and how its columns fit the importer."""
     await run_in_threadpool(user.check_importer, slug, "POST")

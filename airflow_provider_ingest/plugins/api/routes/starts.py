@@ -21,7 +21,9 @@ router = APIRouter(tags=["runs"])
 IdempotencyKey = Annotated[
     str | None,
     Header(
-        description="The same key with the same request within 24 hours answers with the first run.", max_length=255
+        alias="Idempotency-Key",
+        description="The same key with the same request within 24 hours answers with the first run.",
+        max_length=255,
     ),
 ]
 
