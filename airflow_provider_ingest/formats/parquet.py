@@ -92,32 +92,33 @@ def plan_arrow(
     frames = RowFrames(limits=limits)
 
     def produced() -> Iterator[pl.DataFrame]:
-        row, names = 1, None
-        for batch in _record_batches(path):
-            if names is None:
-                names = [_unique(name, frames) for name in batch.schema.names]
-                for name, field in zip(names, batch.schema, strict=True):
-                    frames.add_kind(name, kind_of(field.type))
-            numbers = pl.Series(ROW_NUMBER, range(row, row + batch.num_rows), dtype=pl.Int64)
-            yield text_frame(batch, names).select(numbers, numbers.alias(LINE_NUMBER), pl.all())
-            row += batch.num_rows
+        row = 1
+        with _record_batches(path) as (schema, batches):
+            names = [_unique(name, frames) for name in schema.names]
+            for name, field in zip(names, schema, strict=True):
+                frames.add_kind(name, kind_of(field.type))
+            for batch in batches:
+                numbers = pl.Series(ROW_NUMBER, range(row, row + batch.num_rows), dtype=pl.Int64)
+                yield text_frame(batch, names).select(numbers, numbers.alias(LINE_NUMBER), pl.all())
+                row += batch.num_rows
 
     return plan_frames(produced(), frames, chunk_rows=chunk_rows, scratch=scratch, facts=facts)
 
 
-def _record_batches(path: Any) -> Iterator[Any]:
+@contextmanager
+def _record_batches(path: Any) -> Iterator[tuple[Any, Iterator[Any]]]:
+    """The schema and the batches of an Arrow file or stream."""
     import pyarrow as pa
 
     with _arrow_errors("Arrow"), open_file(path) as file:
         is_file = file.read(6) == b"ARROW1"
         file.seek(0)
-        if not is_file:
+        if is_file:
+            with pa.ipc.open_file(file) as batches:
+                yield batches.schema, (batches.get_batch(index) for index in range(batches.num_record_batches))
+        else:
             with pa.ipc.open_stream(file) as stream:
-                yield from stream
-            return
-        with pa.ipc.open_file(file) as batches:
-            for index in range(batches.num_record_batches):
-                yield batches.get_batch(index)
+                yield stream.schema, iter(stream)
 
 
 def kind_of(type_: Any) -> Kind:
@@ -149,7 +150,7 @@ def text_series(name: str, column: Any) -> pl.Series:
     """An Arrow column as text: ISO 8601 for times, ``true``/``false``, JSON for what is nested."""
     from pyarrow import compute, types
 
-    if types.is_dictionary(column.type):
+    if types.is_dictionary(column.type) and kind_of(column.type) is not Kind.TEXT:
         column = column.dictionary_decode()
     if types.is_nested(column.type):
         return pl.Series(name, _each(column, json_text), dtype=pl.String)

@@ -16,8 +16,8 @@ from airflow_provider_ingest.exceptions import FormatError
 from airflow_provider_ingest.formats.compression import check_member, inflate_member, open_zip
 from airflow_provider_ingest.formats.limits import LIMITS, MIB, Limits
 
-_REFERENCE = 12
-"""Longest cell reference with its closing quote: ``XFD1048576"`` and one to spare."""
+_REFERENCE = 11
+"""Length of the longest cell reference with its closing quote: ``XFD1048576"``."""
 
 
 def check_workbook(file: Any, limits: Limits = LIMITS) -> None:
@@ -110,36 +110,52 @@ class Extent:
             self._tail = b""
 
     def _look(self, text: bytes) -> None:
+        """Judge whole tags; whatever is not plainly ``<c r="`` or ``<row r="`` makes the sheet unclear."""
         self._has_sheet = self._has_sheet or b"sheetData" in text
-        tags = text.count(b"<c ") + text.count(b"<row ")
-        plain = sum(text.count(tag) for tag in (b"<c>", b"<c/", b"<row>", b"<row/", b":c ", b":row ", b":c>", b":row>"))
-        data = np.frombuffer(text + b"\0" * (_REFERENCE + 4), np.uint8)
-        at = np.flatnonzero((data[:-3] == 32) & (data[1:-2] == 114) & (data[2:-1] == 61) & (data[3:] == 34)) + 4
-        if plain or len(at) != tags:
+        if self._is_irregular:
+            return
+        data = np.frombuffer(text + bytes(_REFERENCE + 8), np.uint8)
+        at = np.flatnonzero(data == ord("<"))
+        first, second = data[at + 1], data[at + 2]
+        cells = at[(first == ord("c")) & (second <= ord(">"))]  # not <cols, but <c>, <c/> and <c with any blank
+        rows = at[(first == ord("r")) & (second == ord("o")) & (data[at + 3] == ord("w")) & (data[at + 4] <= ord(">"))]
+        is_plain = _stands(data, cells + 2, b' r="') and _stands(data, rows + 4, b' r="')
+        has_prefix = b":" in text and any(tag in text for tag in (b":c ", b":c>", b":c/", b":row ", b":row>"))
+        if not is_plain or has_prefix:
             self._is_irregular = True
             return
-        if len(at):
-            self._include_all(data[at[:, None] + np.arange(_REFERENCE)])
+        self._include_all(data, np.concatenate([cells + 6, rows + 8]))
 
-    def _include_all(self, references: Any) -> None:
-        rows = np.zeros(len(references), np.int64)
-        columns = np.zeros(len(references), np.int64)
-        is_open = np.ones(len(references), bool)
-        for character in references.T:
-            is_open &= character != 34
-            is_letter, is_digit = (character >= 65) & (character <= 90), (character >= 48) & (character <= 57)
-            if (is_open & ~is_letter & ~is_digit).any():
+    def _include_all(self, data: Any, at: Any) -> None:
+        """Widen the rectangle to the references that start at these positions."""
+        if not len(at):
+            return
+        rows = np.zeros(len(at), np.int64)
+        columns = np.zeros(len(at), np.int64)
+        is_open = np.ones(len(at), bool)
+        for step in range(_REFERENCE):
+            character = data[at + step]
+            is_open &= character != ord('"')
+            if not is_open.any():
+                break
+            is_letter, is_digit = (character - ord("A")) < 26, (character - ord("0")) < 10  # unsigned: wraps below
+            if not (is_letter | is_digit | ~is_open).all():
                 self._is_irregular = True
                 return
-            columns = np.where(is_open & is_letter, columns * 26 + character - 64, columns)
-            rows = np.where(is_open & is_digit, rows * 10 + character - 48, rows)
-        if is_open.any():
+            columns = np.where(is_open & is_letter, columns * 26 + (character - (ord("A") - 1)), columns)
+            rows = np.where(is_open & is_digit, rows * 10 + (character - ord("0")), rows)
+        else:
             self._is_irregular = True
             return
         self.rows = max(self.rows, int(rows.max()))
-        cells = columns[columns > 0]
-        if len(cells):
-            self._first, self._last = min(self._first, int(cells.min())), max(self._last, int(cells.max()))
+        columns = columns[columns > 0]
+        if len(columns):
+            self._first, self._last = min(self._first, int(columns.min())), max(self._last, int(columns.max()))
+
+
+def _stands(data: Any, at: Any, text: bytes) -> bool:
+    """Whether a text stands at all of these positions."""
+    return all(bool((data[at + offset] == byte).all()) for offset, byte in enumerate(text))
 
 
 def exact_extent(pieces: Iterable[bytes]) -> Extent:

@@ -90,7 +90,8 @@ class SheetTable:
         first = 1
         size = max(min(BLOCK_ROWS, BLOCK_CELLS // max(len(self._names), 1)), 1)
         while block := list(islice(self._rows, size)):
-            kept = [(line, cells) for line, cells in block if cells.count("") != len(cells)]
+            empty = [""] * len(self._names)
+            kept = [(line, cells) for line, cells in block if cells != empty]
             if not kept:
                 continue
             lines, rows = zip(*kept, strict=True)

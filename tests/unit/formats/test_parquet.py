@@ -1,0 +1,104 @@
+"""Parquet and Arrow: every type as text, chunks that cut through row groups."""
+
+import io
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from airflow_provider_ingest.exceptions import FormatError
+from tests.unit.formats.tables import read_bytes
+
+
+def parquet(table: pa.Table, **options) -> bytes:
+    buffer = io.BytesIO()
+    pq.write_table(table, buffer, **options)
+    return buffer.getvalue()
+
+
+def arrow(table: pa.Table, is_stream: bool) -> bytes:
+    buffer = io.BytesIO()
+    with (pa.ipc.new_stream if is_stream else pa.ipc.new_file)(buffer, table.schema) as writer:
+        writer.write_table(table)
+    return buffer.getvalue()
+
+
+TYPES = [
+    (pa.int64(), -7, "-7", "integer"),
+    (pa.uint64(), 2**64 - 1, str(2**64 - 1), "integer"),
+    (pa.float64(), 12.5, "12.5", "number"),
+    (pa.float64(), 12.0, "12.0", "number"),
+    (pa.float32(), 0.5, "0.5", "number"),
+    (pa.float16(), 0.5, "0.5", "number"),
+    (pa.decimal128(9, 2), Decimal("12.10"), "12.10", "number"),
+    (pa.decimal256(60, 2), Decimal("1" * 50 + ".10"), "1" * 50 + ".10", "number"),
+    (pa.bool_(), True, "true", "boolean"),
+    (pa.string(), "", "", "text"),
+    (pa.large_string(), "x", "x", "text"),
+    (pa.dictionary(pa.int32(), pa.string()), "x", "x", "text"),
+    (pa.date32(), date(2024, 2, 29), "2024-02-29", "date"),
+    (pa.timestamp("us"), datetime(2024, 2, 29, 1, 2, 3), "2024-02-29T01:02:03.000000", "datetime"),
+    (pa.timestamp("ms", "UTC"), datetime(2024, 2, 29, 1, tzinfo=UTC), "2024-02-29T01:00:00.000+00:00", "datetime"),
+    (pa.time64("us"), time(1, 2), "01:02:00", "text"),
+    (pa.duration("s"), timedelta(hours=30), "P1DT6H", "text"),
+    (pa.binary(), b"abc", "abc", "text"),
+    (pa.binary(2), b"\xff\x00", "\\xff00", "text"),
+    (pa.list_(pa.int64()), [1, None], "[1,null]", "json"),
+    (pa.struct({"a": pa.date32()}), {"a": date(2024, 2, 29)}, '{"a":"2024-02-29"}', "json"),
+    (pa.map_(pa.string(), pa.int64()), [("k", 1)], '[["k",1]]', "json"),
+    (pa.null(), None, None, "text"),
+]
+
+
+@pytest.mark.parametrize(("type_", "value", "text", "kind"), TYPES)
+def test_a_typed_value_becomes_text_and_kind(type_, value, text, kind):
+    if pa.types.is_dictionary(type_):
+        column = pa.array([value, None], pa.string()).dictionary_encode()
+    else:
+        column = pa.array([value, None], type_)
+    table = pa.table({"v": column})
+    files = [arrow(table, is_stream=True), arrow(table, is_stream=False)]
+    if not pa.types.is_float16(type_):
+        files.append(parquet(table))
+    for data in files:
+        whole = read_bytes(data)
+        assert whole.rows == [{"v": text}, {"v": None}]
+        assert whole.kinds.get("v", "text") == kind
+
+
+@pytest.mark.parametrize("group", [1, 7, 100])
+@pytest.mark.parametrize(("chunk_rows", "batch_rows"), [(1000, 1000), (10, 3), (33, 50), (1, 1)])
+def test_chunks_may_cut_through_row_groups(group, chunk_rows, batch_rows):
+    table = pa.table({"id": range(100), "n": [f"n{at}" for at in range(100)]})
+    whole = read_bytes(parquet(table, row_group_size=group), chunk_rows=chunk_rows, batch_rows=batch_rows)
+    assert [row["id"] for row in whole.rows] == [str(at) for at in range(100)]
+    assert whole.numbers == whole.lines == list(range(1, 101))
+
+
+def test_repeated_and_reserved_names_get_suffixes():
+    table = pa.table([pa.array([1]), pa.array([2]), pa.array([3])], names=["a", "a", "_row_number"])
+    assert read_bytes(parquet(table)).rows == [{"a": "1", "a_2": "2", "_row_number_2": "3"}]
+
+
+def test_a_file_without_rows_has_its_columns():
+    table = pa.table({"a": pa.array([], pa.int64())})
+    for data in (parquet(table), arrow(table, is_stream=False)):
+        whole = read_bytes(data)
+        assert (whole.plan.columns, whole.plan.rows, whole.kinds) == (("a",), 0, {"a": "integer"})
+
+
+@pytest.mark.parametrize("end", [6, 200, -1])
+def test_a_cut_off_file_is_refused(end):
+    data = parquet(pa.table({"a": range(1000)}))
+    with pytest.raises(FormatError, match="Parquet file is damaged"):
+        read_bytes(data[:end])
+
+
+def test_what_polars_writes_is_read():
+    frame = pl.DataFrame({"s": ["x", None], "c": pl.Series(["a", "b"], dtype=pl.Categorical), "b": [b"\xff", None]})
+    buffer = io.BytesIO()
+    frame.write_ipc(buffer)
+    assert read_bytes(buffer.getvalue()).rows == [{"s": "x", "c": "a", "b": "\\xff"}, {"s": None, "c": "b", "b": None}]
