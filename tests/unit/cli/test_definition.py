@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib import import_module
+
+from airflow_provider_ingest.cli.definition import PACKAGE, get_cli_commands
+
+NAMES = ["list", "run", "status", "cancel", "retry", "explain", "prune-files", "prune-rows", "init", "doctor"]
+
+
+def test_the_commands_are_those_of_the_contract() -> None:
+    (group,) = get_cli_commands()
+    assert group.name == "ingest"
+    assert [command.name for command in group.subcommands] == NAMES
+
+
+def test_every_command_has_a_body_and_takes_an_output_format() -> None:
+    bodies = {
+        "list": "commands.list_importers",
+        "prune-files": "pruning.prune_files",
+        "prune-rows": "pruning.prune_rows",
+        "init": "init.init_importer",
+        "doctor": "doctor.doctor",
+    }
+    for command in get_cli_commands()[0].subcommands:
+        module, _, name = bodies.get(command.name, f"commands.{command.name}").rpartition(".")
+        assert callable(getattr(import_module(f"{PACKAGE}.{module}"), name))
+        assert command.func.__name__ == name
+        flags = {flag for argument in command.args for flag in argument.flags}
+        assert {"--output", "--verbose"} <= flags
+
+
+def test_the_definition_imports_nothing_heavy() -> None:
+    code = (
+        "import sys; import airflow.cli.cli_config; before = set(sys.modules);"
+        "import airflow_provider_ingest.cli.definition as d; d.get_cli_commands();"
+        "print(*sorted({name.split('.')[0] for name in set(sys.modules) - before}))"
+    )
+    added = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert set(added) <= {"airflow_provider_ingest", "importlib", "_opcode", "opcode", "dis"}, added
