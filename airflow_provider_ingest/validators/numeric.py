@@ -14,6 +14,9 @@ from airflow_provider_ingest.transformers.numbers import PLAIN_SHAPE, exact_deci
 from airflow_provider_ingest.transformers.values import as_text, is_empty, mend, stripped, text_of
 from airflow_provider_ingest.validators.base import Validator
 
+NEARNESS = 1e-12
+"""Relative distance within which floats decide nothing; large decimals become floats in two roundings."""
+
 
 class RangeValidator(Validator):
     """The value must be a number within the bounds, both included; null and empty text pass, other text fails.
@@ -53,10 +56,10 @@ class RangeValidator(Validator):
             near = numbers.cast(pl.Float64, strict=False)
         within, unsure = near.is_finite(), near.is_infinite() | near.is_null()
         for bound, is_least in ((self.min, True), (self.max, False)):
-            if bound is not None:  # rounding to a float keeps the order, so only what rounds to the bound is unsure
+            if bound is not None:  # rounding to a float keeps the order, so only what comes near the bound is unsure
                 edge = float(bound)
                 within = within & (near >= edge if is_least else near <= edge)
-                unsure = unsure | (near == edge)
+                unsure = unsure | ((near - edge).abs() <= abs(edge) * NEARNESS)
         unsure = unsure.fill_null(True) & numbers.is_not_null()
         exact = mend(within.fill_null(False), unsure, numbers, self._is_within)
         return exact.fill_null(False) | is_empty(values)

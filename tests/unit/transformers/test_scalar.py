@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from airflow_provider_ingest.exceptions import RunFailed
@@ -169,6 +169,7 @@ def test_a_columnar_class_that_changes_the_number_of_rows_ends_the_run() -> None
 
 
 @given(values=st.lists(st.one_of(st.none(), st.sampled_from(["a", "7", "x y", "", "é"]), st.text("ab", max_size=3))))
+@settings(deadline=None)
 def test_going_over_distinct_values_makes_no_difference(values: list[str | None]) -> None:
     def step(value: str | None) -> Any:
         if value == "":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from datetime import date, datetime
-from decimal import Decimal
+from decimal import Decimal, localcontext
 from typing import Any
 
 import polars as pl
@@ -119,15 +119,31 @@ def test_required_fails_what_is_null_or_empty(values: list[str | None]) -> None:
 
 
 @given(values=st.lists(st.one_of(st.none(), st.integers(-(2**63), 2**63 - 1), st.integers(-3, 13))))
+@settings(deadline=None)
 def test_integers_are_within_the_bounds_that_contain_them(values: list[int | None]) -> None:
     passes = RangeValidator(0, 10).passes(pl.Series(values, dtype=pl.Int64), NO_ROWS)
     assert passes.to_list() == [value is None or 0 <= value <= 10 for value in values]
 
 
 @given(values=st.lists(st.one_of(st.none(), st.floats())))
+@settings(deadline=None)
 def test_floats_are_within_the_bounds_that_contain_them(values: list[float | None]) -> None:
     passes = RangeValidator(0, 10).passes(pl.Series(values, dtype=pl.Float64), NO_ROWS)
     assert passes.to_list() == [value is None or 0 <= value <= 10 for value in values]
+
+
+@given(
+    bound=st.decimals(-(10**15), 10**15, places=18),
+    steps=st.lists(st.integers(-3, 3), min_size=1, max_size=20),
+)
+@settings(deadline=None)
+def test_decimals_are_compared_with_the_bounds_in_all_their_digits(bound: Decimal, steps: list[int]) -> None:
+    with localcontext(prec=50):
+        values = [bound + step * Decimal("1e-18") for step in steps]
+    column = pl.Series(values, dtype=pl.Decimal(38, 18))
+    for given_column in (column, column.cast(pl.String)):
+        passes = RangeValidator(max=bound).passes(given_column, NO_ROWS)
+        assert passes.to_list() == [value <= bound for value in values]
 
 
 typed_columns = st.one_of(
