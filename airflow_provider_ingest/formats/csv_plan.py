@@ -118,10 +118,10 @@ def _sample(file: BinaryIO) -> bytes:
         if len(sample) < size:
             continue
         lines = sample.count(b"\n") or sample.count(b"\r")
-        if lines >= _LINES_IN_SAMPLE or size > MAX_RECORD:
+        if lines >= _LINES_IN_SAMPLE or size >= MAX_RECORD:
             newline = max(sample.rfind(b"\n"), sample.rfind(b"\r", 0, -1) if b"\n" not in sample else -1)
             return sample[: newline + 1] if newline >= 0 else sample
-        size *= 4
+        size = min(4 * size, MAX_RECORD)
 
 
 def _after(sample: bytes, lines: int) -> bytes:
