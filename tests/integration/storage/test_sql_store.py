@@ -1,0 +1,190 @@
+"""The SQL store beside other users of its database."""
+
+from __future__ import annotations
+
+import multiprocessing
+import sqlite3
+import tracemalloc
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import polars as pl
+import pytest
+from sqlalchemy import Engine, create_engine, event, make_url, text
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from airflow_provider_ingest.models import metadata
+from airflow_provider_ingest.runs.frames import LINE_NUMBER, ROW_LOG, ROW_NUMBER
+from airflow_provider_ingest.runs.outcome import ChunkOutcome, ErrorCount
+from airflow_provider_ingest.runs.progress import Counts
+from airflow_provider_ingest.runs.records import RunFilter
+from airflow_provider_ingest.runs.status import RunStatus
+from airflow_provider_ingest.storage.sql_store import SqlStore
+from tests.contract.factories import log_line, new_run, plan, planned_run, row_log
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
+    url = f"sqlite:///{tmp_path}/ingest.db"
+    if request.param == "postgresql":
+        url = make_url(request.getfixturevalue("postgres_url")).set(drivername="postgresql+psycopg2")  # type: ignore[assignment]
+    engine = create_engine(url)
+    metadata.create_all(engine)
+    yield engine
+    engine.dispose()
+
+
+def many_rows(first: int, count: int) -> pl.DataFrame:
+    """A log of failed rows of about 300 bytes each."""
+    errors = '{"message":"The given data was invalid.","code":"email","stage":"validate","validation":{"email":["no"]}}'
+    return pl.DataFrame(
+        {
+            ROW_NUMBER: range(first, first + count),
+            LINE_NUMBER: range(first + 1, first + count + 1),
+            "status": "failed",
+            "message": "The given data was invalid.",
+            "data": '{"sku":"AB-12345","name":"' + "x" * 120 + '","email":"nobody"}',
+            "errors": errors,
+            "trace": None,
+        },
+        schema=ROW_LOG,
+    )
+
+
+def test_a_store_in_a_session_commits_nothing(engine: Engine) -> None:
+    with Session(engine) as session:
+        store = SqlStore.in_session(session)
+        run = store.create_run(new_run())
+        store.change_status(run.id, RunStatus.PROCESSING)
+        assert store.get_run(run.id).status is RunStatus.PROCESSING
+        session.rollback()
+    assert SqlStore.on_engine(engine).list_runs(RunFilter(), 1, 10).total == 0
+
+
+def test_a_run_that_is_there_already_leaves_the_session_usable(engine: Engine) -> None:
+    first = SqlStore.on_engine(engine).create_run(new_run(dag_run_id="manual__1"))
+    with Session(engine) as session:
+        store = SqlStore.in_session(session)
+        assert store.create_run(new_run(dag_run_id="manual__1")).id == first.id
+        second = store.create_run(new_run())
+        session.commit()
+    assert SqlStore.on_engine(engine).get_run(second.id).key == second.key
+
+
+def test_a_change_that_another_transaction_made_shows_in_the_session(engine: Engine) -> None:
+    mine = SqlStore.on_engine(engine)
+    run = mine.create_run(new_run())
+    with Session(engine) as session:
+        store = SqlStore.in_session(session)
+        assert store.get_run(run.id).status is RunStatus.PENDING
+        session.commit()
+        mine.change_status(run.id, RunStatus.PROCESSING)
+        assert store.get_run(run.id).status is RunStatus.PROCESSING
+
+
+def test_a_batch_of_rows_that_cannot_be_logged_leaves_none_of_it(engine: Engine) -> None:
+    store = SqlStore.on_engine(engine)
+    run = planned_run(store, 10)
+    store.append_rows(run.id, 0, row_log(log_line(5)))
+    with pytest.raises(IntegrityError if engine.dialect.name == "sqlite" else Exception, match=r"(?i)unique"):
+        store.append_rows(run.id, 0, row_log(log_line(4), log_line(5)))
+    assert store.count_rows(run.id) == 1
+
+
+def test_pruning_goes_in_short_transactions(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("airflow_provider_ingest.storage.sql_store_log.PRUNE_BATCH", 1000)
+    store = SqlStore.on_engine(engine)
+    run = planned_run(store, 2500)
+    store.append_rows(run.id, 0, many_rows(1, 2500))
+    store.change_status(run.id, RunStatus.FAILED)
+    deleted: list[int] = []
+    event.listen(
+        engine, "after_execute", lambda *call: deleted.append(call[-1].rowcount) if call[1].is_delete else None
+    )
+    assert store.prune_rows(datetime.now(UTC) + timedelta(days=1)) == 2500
+    assert deleted == [1000, 1000, 500]
+
+
+def test_streaming_failed_rows_holds_a_batch_at_a_time(engine: Engine) -> None:
+    store = SqlStore.on_engine(engine)
+    run = planned_run(store, 60_000)
+    for first in range(1, 60_001, 20_000):
+        store.append_rows(run.id, 0, many_rows(first, 20_000))
+    tracemalloc.start()
+    try:
+        total = sum(len(batch) for batch in store.failed_rows(run.id))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert total == 60_000
+    assert peak < 40_000_000  # all of them take above 100 MB
+
+
+def test_the_summary_of_a_run_is_added_up_by_the_database(engine: Engine) -> None:
+    store = SqlStore.on_engine(engine)
+    run = store.create_run(new_run())
+    store.record_plan(run.id, plan(*[1000] * 50))
+    errors = tuple(ErrorCount(field=f"field {n}", message=f"is wrong {n}", count=n + 1) for n in range(40))
+    for index in range(50):
+        store.finish_chunk(run.id, index, ChunkOutcome(counts=Counts(failed=1000), errors=errors))
+    fetched: list[int] = []
+    event.listen(engine, "after_execute", lambda *call: fetched.append(1))
+    found = store.error_counts(run.id)
+    assert len(fetched) == 1
+    assert [error.count for error in found] == [50 * (n + 1) for n in reversed(range(40))]
+
+
+def test_the_lists_use_their_indexes(sqlite_url: str) -> None:
+    engine = create_engine(sqlite_url)  # whose planner chooses by the indexes there are, not by how few rows there are
+    metadata.create_all(engine)
+    plans = {
+        "SELECT * FROM ingest_rows WHERE run_id = 1 AND status = 'failed' AND row_number > 5 ORDER BY row_number": (
+            "ix_ingest_rows_run_id_status_row_number"
+        ),
+        "SELECT * FROM ingest_rows WHERE run_id = 1 AND message = 'm' ORDER BY row_number": (
+            "ix_ingest_rows_run_id_message_row_number"
+        ),
+        "SELECT * FROM ingest_rows WHERE run_id = 1 ORDER BY row_number": "sqlite_autoindex_ingest_rows_1",
+        "SELECT * FROM ingest_runs WHERE importer = 'a' ORDER BY id DESC": "ix_ingest_runs_importer_id",
+        "SELECT * FROM ingest_runs WHERE status = 'pending' ORDER BY id": "ix_ingest_runs_status_id",
+        "SELECT * FROM ingest_runs WHERE user_name = 'a' AND started_at > '26'": "ix_ingest_runs_user_name_started_at",
+        "SELECT * FROM ingest_runs WHERE dag_id = 'a' AND dag_run_id = 'b'": "ingest_runs",
+    }
+    with engine.connect() as connection:
+        for query, index in plans.items():
+            details = " ".join(row[3] for row in connection.execute(text(f"EXPLAIN QUERY PLAN {query}")))
+            assert index in details, details
+            assert "TEMP B-TREE" not in details, details
+            assert "SCAN" not in details, details
+
+
+def write_chunk(path: str, run_id: int, index: int) -> None:
+    """What a task does with the store, in a process of its own."""
+    store = SqlStore.on_engine(create_engine(f"sqlite:///{path}"))
+    store.start_chunk(run_id, index)
+    for batch in range(5):
+        store.append_rows(run_id, index, many_rows(1 + 10_000 * index + 2_000 * batch, 2_000))
+        store.report_progress(run_id, index, Counts(failed=2_000 * (batch + 1)))
+    store.finish_chunk(run_id, index, ChunkOutcome(counts=Counts(failed=10_000)))
+
+
+def test_eight_processes_write_one_sqlite_file(tmp_path: Path) -> None:
+    path = str(tmp_path / "ingest.db")
+    engine = create_engine(f"sqlite:///{path}")
+    metadata.create_all(engine)
+    store = SqlStore.on_engine(engine)
+    run = planned_run(store, *[10_000] * 8)
+    spawn = multiprocessing.get_context("spawn")
+    writers = [spawn.Process(target=write_chunk, args=(path, run.id, index)) for index in range(8)]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+    assert [writer.exitcode for writer in writers] == [0] * 8
+    done = store.get_run(run.id)
+    assert (done.counts.failed, done.chunks_done, store.count_rows(run.id)) == (80_000, 8, 80_000)
+    engine.dispose()
+    with sqlite3.connect(path) as connection:
+        assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
