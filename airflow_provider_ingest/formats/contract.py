@@ -58,7 +58,8 @@ class Planner(Protocol):
     of the same kind that may receive Arrow IPC chunk files or a transcoded copy, for what cannot be cut in place.
     """
 
-    def __call__(self, path: Any, *, options: Mapping[str, Any], chunk_rows: int, scratch: Any) -> FilePlan: ...
+    def __call__(self, path: Any, *, options: Mapping[str, Any], chunk_rows: int, scratch: Any) -> FilePlan:
+        """Plan the file."""
 
 
 class Reader(Protocol):
@@ -66,4 +67,5 @@ class Reader(Protocol):
 
     def __call__(
         self, reader: Mapping[str, Any], chunk: ChunkPlan, *, batch_rows: int = BATCH_ROWS
-    ) -> Iterator[RowBatch]: ...
+    ) -> Iterator[RowBatch]:
+        """Yield the chunk's rows, malformed records beside them."""

@@ -1,0 +1,1 @@
+"""The vocabulary: statuses, counts, outcomes, frames, records, events and ports."""

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
 class RunStore(Protocol):
     """Where runs, chunks and row logs are kept. Each call is one short transaction of its own, unless the
-    store was opened on a caller's session; then it takes part in that session's transaction."""
+    store was opened on a caller's session; then it takes part in that session's transaction.
+    """
 
     def create_run(self, new: NewRun) -> RunRecord:
         """Record a run as ``pending``. A second run for the same (dag_id, dag_run_id) returns the first."""
@@ -74,7 +75,8 @@ class RunStore(Protocol):
     ) -> bool:
         """Change the status in one guarded UPDATE; ``False`` if the run was in none of ``origins`` (default: all
         statuses from which the state machine allows it). Sets ``completed_at`` and ``summary`` in terminal statuses,
-        ``cancel_requested_at`` in ``cancelling``, and appends to the history."""
+        ``cancel_requested_at`` in ``cancelling``, and appends to the history.
+        """
 
     def record_file(self, run_id: int, file: Mapping[str, Any]) -> None:
         """Keep the facts of the staged file; ``name`` also becomes the original file name if none is set."""
@@ -177,7 +179,8 @@ class Target(Protocol):
 
     def open_chunk(self, run_key: str, index: int, *, dry_run: bool) -> AbstractContextManager[ChunkTransaction]:
         """Begin the chunk's transaction. Two at a time for one chunk: the second waits, then sees the first's
-        marker. Leaving without a commit rolls back."""
+        marker. Leaving without a commit rolls back.
+        """
 
     def publish(self, run_key: str) -> Counts | None:
         """Atomic runs: move what the chunks staged into the table, in one transaction, once."""

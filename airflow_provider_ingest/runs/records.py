@@ -43,12 +43,13 @@ class NewRun:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRecord(NewRun):
     """A recorded run. Times are aware and in UTC; ``file`` holds the facts of the staged file
-    (``name, size, sha256, format, dialect, …``), ``summary`` is null until the run ends."""
+    (``name, size, sha256, format, dialect, …``), ``summary`` is null until the run ends.
+    """
 
     id: int
     status: RunStatus
     total: int = 0
-    counts: Counts = Counts()
+    counts: Counts = field(default_factory=Counts)
     chunks_total: int = 0
     chunks_done: int = 0
     file: dict[str, Any] | None = None
@@ -84,7 +85,7 @@ class ChunkPlan:
 class ChunkRecord(ChunkPlan):
     """A planned chunk and how far it is. ``counts`` moves while it works and is final with ``outcome``."""
 
-    counts: Counts = Counts()
+    counts: Counts = field(default_factory=Counts)
     outcome: ChunkOutcome | None = None
     started_at: datetime | None = None
     finished_at: datetime | None = None

@@ -25,9 +25,7 @@ class RunStatus(StrEnum):
 
 
 TRANSITIONS: dict[RunStatus, frozenset[RunStatus]] = {
-    RunStatus.PENDING: frozenset(
-        {RunStatus.PROCESSING, RunStatus.CANCELLING, RunStatus.CANCELLED, RunStatus.FAILED}
-    ),
+    RunStatus.PENDING: frozenset({RunStatus.PROCESSING, RunStatus.CANCELLING, RunStatus.CANCELLED, RunStatus.FAILED}),
     RunStatus.PROCESSING: frozenset(
         {RunStatus.COMPLETED, RunStatus.COMPLETED_WITH_ERRORS, RunStatus.FAILED, RunStatus.CANCELLING}
     ),

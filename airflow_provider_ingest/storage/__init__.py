@@ -1,0 +1,1 @@
+"""Where runs, uploaded files and the catalog of importers are kept."""

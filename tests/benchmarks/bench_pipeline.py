@@ -23,7 +23,7 @@ RIVAL = "COPY of the clean rows"
 WAYS = (RIVAL, "import", "dry run", "import in two chunks at a time")
 
 
-def importer(dsn: str):  # noqa: ANN201 - the type would import the package into the rival's process
+def importer(dsn: str):
     """Eight validators and six transformers over twelve columns."""
     from airflow_provider_ingest import IngestConfig, SourceType
     from airflow_provider_ingest import transformers as t
@@ -54,10 +54,14 @@ def copy_clean(dsn: str, data: Dataset) -> None:
     """What ``psql \\copy`` does: the file's blocks, as they are."""
     import psycopg
 
-    with psycopg.connect(dsn) as connection, data.clean.open("rb") as file:
-        with connection.cursor().copy("COPY orders FROM STDIN (FORMAT csv)") as copy:
-            while block := file.read(1 << 18):
-                copy.write(block)
+    statement = "COPY orders FROM STDIN (FORMAT csv)"
+    with (
+        psycopg.connect(dsn) as connection,
+        data.clean.open("rb") as file,
+        connection.cursor().copy(statement) as copy,
+    ):
+        while block := file.read(1 << 18):
+            copy.write(block)
 
 
 def work(dsn: str, data: Dataset, chunk_rows: int, *, dry_run: bool, only: int | None = None) -> None:
