@@ -37,21 +37,32 @@ class SftpHook(SourceHook):
         path = below_root(disk.root or disk.connection().extra_dejson.get("path") or "", self.path)
         client = self._connect(disk)
         try:
-            sftp = client.open_sftp()
-            try:
-                facts = sftp.stat(path)
-                if not stat.S_ISREG(facts.st_mode or stat.S_IFREG):
-                    raise SourceError(f"{self.path!r} is no ordinary file.")
-                file = sftp.open(path, "rb")
-            except FileNotFoundError as error:
-                raise SourceError(f"{self.path!r} is not there.") from error
-            except PermissionError as error:
-                raise SourceError(f"{self.path!r} may not be read with this login.") from error
+            file, size = self._open(client, path)
             with file:
-                file.prefetch(facts.st_size, max_concurrent_requests=REQUESTS)
-                yield Stream(name=path.rsplit("/", 1)[-1], blocks=self._blocks(file), size=facts.st_size)
+                yield Stream(name=path.rsplit("/", 1)[-1], blocks=self._blocks(file), size=size)
         finally:
             client.close()
+
+    def _open(self, client: Any, path: str) -> tuple[Any, int | None]:
+        """The opened file and its size, with the first requests under way."""
+        import paramiko
+
+        try:
+            sftp = client.open_sftp()
+            facts = sftp.stat(path)
+            if not stat.S_ISREG(facts.st_mode or stat.S_IFREG):
+                raise SourceError(f"{self.path!r} is no ordinary file.")
+            file = sftp.open(path, "rb")
+            file.prefetch(facts.st_size, max_concurrent_requests=REQUESTS)
+        except FileNotFoundError as error:
+            raise SourceError(f"{self.path!r} is not there.") from error
+        except PermissionError as error:
+            raise SourceError(f"{self.path!r} may not be read with this login.") from error
+        except (OSError, EOFError, paramiko.SSHException) as error:
+            raise SourceError(
+                f"{self.path!r}: the server broke off ({type(error).__name__}).", retryable=True
+            ) from error
+        return file, facts.st_size
 
     def _connect(self, disk: Disk) -> Any:
         import paramiko
