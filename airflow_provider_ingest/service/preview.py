@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from airflow_provider_ingest.exceptions import InvalidParameter
+from airflow_provider_ingest.exceptions import UnsupportedFile
 from airflow_provider_ingest.formats import read_table
 from airflow_provider_ingest.formats.detect import Format, detect_format
 from airflow_provider_ingest.importers.source import FORMAT_OPTIONS
@@ -21,7 +21,7 @@ ROWS = 10
 CELL = 200
 
 
-class NoPreview(InvalidParameter):
+class NoPreview(UnsupportedFile):
     """The format cannot be read from its beginning alone."""
 
     code = "no_preview"

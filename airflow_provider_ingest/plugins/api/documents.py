@@ -105,5 +105,15 @@ def openapi(app: FastAPI, server: str) -> dict[str, Any]:
     for operations in document["paths"].values():
         for operation in operations.values():
             operation["security"] = [{name: []} for name in SECURITY]
+            for parameter in operation.get("parameters", ()):
+                parameter["schema"] = _without_null(parameter["schema"])
     document["components"]["schemas"] = dict(sorted(schemas.items()))
     return document
+
+
+def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema of a parameter that may be left out, but has no way to be null."""
+    kinds = [kind for kind in schema.get("anyOf", ()) if kind != {"type": "null"}]
+    if len(kinds) != 1:
+        return schema
+    return {**{name: value for name, value in schema.items() if name != "anyOf"}, **kinds[0]}

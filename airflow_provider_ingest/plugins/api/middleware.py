@@ -7,10 +7,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 
 class MountPathMiddleware:
-    """Makes the API's root answer without its slash.
+    """Lets the mounted app see every path that is its own.
 
-    A mounted app only sees paths below the slash: ``GET /api/v1/ingest`` would fall through to Airflow's own routes.
-    Sits around the whole server, so it touches nothing but this one path.
+    A mounted app only sees paths below the slash, and none with a newline: ``GET /api/v1/ingest`` would fall through
+    to Airflow's own routes. Sits around the whole server, so it touches nothing but those.
 
     :param prefix: where the app is mounted.
     """
@@ -21,8 +21,12 @@ class MountPathMiddleware:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on, with the slash where it is missing."""
-        if scope["type"] == "http" and scope["path"] in (self.prefix, scope.get("root_path", "") + self.prefix):
-            scope = {**scope, "path": scope["path"] + "/"}
+        if scope["type"] == "http":
+            path, mounts = scope["path"], (self.prefix, scope.get("root_path", "") + self.prefix)
+            if path in mounts:
+                scope = {**scope, "path": path + "/"}
+            elif "\n" in path and path.startswith(tuple(mount + "/" for mount in mounts)):
+                scope = {**scope, "path": path.replace("\n", "\ufffd")}
         await self.app(scope, receive, send)
 
 
