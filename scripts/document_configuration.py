@@ -12,8 +12,8 @@ INTRODUCTION = """\
 # Configuration
 
 The keys of the section `[ingest]` in `airflow.cfg`, or as environment variables `AIRFLOW__INGEST__<KEY>`.
-`airflow config list --section ingest` shows what is in force. A value that cannot be used is refused with the
-key's name when the API server or a task starts.
+`airflow config list --section ingest --show-values` shows what is in force. A value that cannot be
+used is refused with the key's name when the API server or a task starts.
 
 This page is generated from the provider info: `python scripts/document_configuration.py`.
 
