@@ -12,7 +12,7 @@ from airflow_provider_ingest.exceptions import FormatError
 from airflow_provider_ingest.formats.arrow import open_file, plan_frames
 from airflow_provider_ingest.formats.compression import compression_of, inflate_to, open_inflated, open_zip
 from airflow_provider_ingest.formats.contract import FilePlan
-from airflow_provider_ingest.formats.detect import FORMATS, HEAD_BYTES, Format, detect_format
+from airflow_provider_ingest.formats.detect import FORMATS, HEAD_BYTES, Format, FormatName, detect_format
 from airflow_provider_ingest.formats.limits import LIMITS, Limits
 from airflow_provider_ingest.formats.rows import RowFrames
 from airflow_provider_ingest.runs.frames import LINE_NUMBER, ROW_NUMBER
@@ -76,12 +76,20 @@ def format_of(path: Any, options: Mapping[str, Any], limits: Limits = LIMITS) ->
             found = Format("xlsx")
         elif compression:
             with open_inflated(file, compression, limits) as content:
-                found = detect_format(content.read(HEAD_BYTES), name)
+                found = _inner(content.read(HEAD_BYTES), name, options)
             if found.compression:
                 raise FormatError("The compressed file holds another compressed file; one layer is read.")
         else:
-            found = detect_format(head, name)
-    return Format(wanted or found.name, compression)
+            found = _inner(head, name, options)
+    return Format(found.name, compression)
+
+
+def _inner(head: bytes, name: str | None, options: Mapping[str, Any]) -> Format:
+    """What inflated content is; who names an encoding says that it is text, however it looks."""
+    wanted: FormatName | None = options.get("format") or ("csv" if options.get("encoding") else None)
+    if wanted is not None and compression_of(head) not in ("gzip", "zstd"):
+        return Format(wanted)
+    return detect_format(head, name)
 
 
 def _is_container(file: Any, limits: Limits) -> bool:
