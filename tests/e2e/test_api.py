@@ -25,7 +25,7 @@ def upload(airflow: AirflowServer, content: str | bytes, name: str = "products.c
     return answer.json()["data"]
 
 
-def ended(airflow: AirflowServer, run_id: int, seconds: float = 180) -> dict[str, Any]:
+def ended(airflow: AirflowServer, run_id: int, seconds: float = 280) -> dict[str, Any]:
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         run = airflow.get(f"{API}/{run_id}").json()["data"]
