@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from airflow_provider_ingest.importers.config import IngestConfig
     from airflow_provider_ingest.runs.ports import RunStore
-    from airflow_provider_ingest.runs.records import RunRecord
+    from airflow_provider_ingest.runs.records import ChunkRecord, RunRecord
 
 log = logging.getLogger(__name__)
 
@@ -41,10 +41,6 @@ class ChunkOperator(IngestTask):
         """Work the chunk unless the run is to stop; returns its counts."""
         from airflow.sdk.exceptions import AirflowSkipException
 
-        from airflow_provider_ingest import bootstrap
-        from airflow_provider_ingest.engine.work import work_chunk
-        from airflow_provider_ingest.formats import read_chunk
-
         run = run_of(context, store)
         if run.status is not RunStatus.PROCESSING:
             raise AirflowSkipException(f"Ingest run {run.id} is {run.status}; chunk {self.chunk_index} is not worked.")
@@ -52,33 +48,42 @@ class ChunkOperator(IngestTask):
         if chunk.outcome is not None:
             log.info("Chunk %s was worked before: %s", chunk.index, chunk.outcome.counts.to_dict())
             return chunk.outcome.counts.to_dict()
-        config = importer_of(context)
-        check_reject_limit(config.reject_limit, run)
-        staging = bootstrap.staging()
-        reader = orjson.loads(b"".join(staging.blocks(staging.temp(run.key, READER))))
-        located = replace(chunk, location={**chunk.location, "path": staging.locate(chunk.location["path"])})
-        outcome = work_chunk(
-            config=config,
-            run=event_of(run),
-            run_key=run.key,
-            chunk=located,
-            batches=read_chunk(reader, located),
-            store=store,
-            target=bootstrap.target_for(config),
-            row_log=load_settings().log_rows,
-            check_rejects=self._check(config, run, store),
-        )
-        counts = outcome.counts.to_dict()
-        log.info("Ingest run %s, chunk %s: %s", run.id, chunk.index, counts)
-        return counts
+        return work_planned_chunk(importer_of(context), run, chunk, store).to_dict()
 
-    def _check(self, config: IngestConfig, run: RunRecord, store: RunStore) -> Callable[[Counts], None] | None:
-        """Stops the chunk in the middle when it and the others together pass the importer's reject limit."""
-        if config.reject_limit is None:
-            return None
 
-        def check(own: Counts) -> None:
-            others = (chunk.counts for chunk in store.chunks(run.id) if chunk.index != self.chunk_index)
-            check_reject_limit(config.reject_limit, replace(run, counts=Counts.total([own, *others])))
+def work_planned_chunk(config: IngestConfig, run: RunRecord, chunk: ChunkRecord, store: RunStore) -> Counts:
+    """Work a recorded chunk of a run: one of the mapped ones, or the last one of contested keys."""
+    from airflow_provider_ingest import bootstrap
+    from airflow_provider_ingest.engine.work import work_chunk
+    from airflow_provider_ingest.operators.contested import batches_of
 
-        return check
+    check_reject_limit(config.reject_limit, run)
+    staging = bootstrap.staging()
+    reader = orjson.loads(b"".join(staging.blocks(staging.temp(run.key, READER))))
+    outcome = work_chunk(
+        config=config,
+        run=event_of(run),
+        run_key=run.key,
+        chunk=chunk,
+        batches=batches_of(reader, chunk, staging),
+        store=store,
+        target=bootstrap.target_for(config),
+        row_log=load_settings().log_rows,
+        check_rejects=_reject_check(config, run, chunk, store),
+    )
+    log.info("Ingest run %s, chunk %s: %s", run.id, chunk.index, outcome.counts.to_dict())
+    return outcome.counts
+
+
+def _reject_check(
+    config: IngestConfig, run: RunRecord, chunk: ChunkRecord, store: RunStore
+) -> Callable[[Counts], None] | None:
+    """Stops the chunk in the middle when it and the others together pass the importer's reject limit."""
+    if config.reject_limit is None:
+        return None
+
+    def check(own: Counts) -> None:
+        others = (other.counts for other in store.chunks(run.id) if other.index != chunk.index)
+        check_reject_limit(config.reject_limit, replace(run, counts=Counts.total([own, *others])))
+
+    return check

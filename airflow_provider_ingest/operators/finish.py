@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 from airflow_provider_ingest.exceptions import RunFailed
 from airflow_provider_ingest.operators.assets import emit_asset_event
-from airflow_provider_ingest.operators.base import CHUNK, ERROR_KEY, PLAN, STAGE, IngestTask, importer_of, run_of
+from airflow_provider_ingest.operators.base import (
+    CHUNK,
+    ERROR_KEY,
+    FINISH,
+    PLAN,
+    STAGE,
+    IngestTask,
+    importer_of,
+    run_of,
+)
 from airflow_provider_ingest.runs.events import overrides
 from airflow_provider_ingest.runs.status import RunStatus
 from airflow_provider_ingest.runs.summary import check_reject_limit, event_of, stats_of, summary_of
@@ -43,6 +52,8 @@ class FinishOperator(IngestTask):
         staging = bootstrap.staging()
         run = run_of(context, store)
         was_open = not run.status.is_terminal
+        if run.status is RunStatus.PROCESSING:
+            self._work_contested(context, config, run, store)
         while not run.status.is_terminal:
             run = self._end(context, config, run, store, staging)
         staging.remove_run(run.key)
@@ -74,9 +85,24 @@ class FinishOperator(IngestTask):
         store.change_status(run.id, end, origins={run.status}, summary=summary)
         return store.get_run(run.id)
 
+    def _work_contested(self, context: Context, config: IngestConfig, run: RunRecord, store: RunStore) -> None:
+        """Work the rows whose keys stand in several chunks, once all those chunks are done."""
+        from airflow_provider_ingest.operators.chunk import work_planned_chunk
+        from airflow_provider_ingest.operators.contested import is_contested
+
+        undone = [chunk for chunk in store.chunks(run.id) if chunk.outcome is None]
+        if len(undone) != 1 or not is_contested(undone[0]):
+            return
+        try:
+            work_planned_chunk(config, run, undone[0], store)
+        except RunFailed as error:
+            if error.retryable:
+                raise
+            context["ti"].xcom_push(key=ERROR_KEY, value={"message": str(error), "code": error.code})
+
     def _error(self, context: Context, run: RunRecord, store: RunStore) -> dict[str, str] | None:
         """Why the run failed, as the failed task left it, or what can be seen from here."""
-        left = context["ti"].xcom_pull(task_ids=[STAGE, PLAN, CHUNK], key=ERROR_KEY) or []
+        left = context["ti"].xcom_pull(task_ids=[STAGE, PLAN, CHUNK, FINISH], key=ERROR_KEY) or []
         errors = [error for error in left if error]
         chunks = store.chunks(run.id)
         undone = [chunk.index for chunk in chunks if chunk.outcome is None]

@@ -18,6 +18,7 @@ from airflow_provider_ingest.settings import load_settings
 if TYPE_CHECKING:
     from airflow.sdk import Context
 
+    from airflow_provider_ingest.engine.plan import Plan
     from airflow_provider_ingest.formats.contract import FilePlan
     from airflow_provider_ingest.importers.config import IngestConfig
     from airflow_provider_ingest.runs.ports import RunStore
@@ -44,6 +45,7 @@ class PlanOperator(IngestTask):
         from airflow.sdk.exceptions import AirflowSkipException
 
         from airflow_provider_ingest import bootstrap
+        from airflow_provider_ingest.operators.contested import is_contested, needs_order, set_contested_apart
 
         run = run_of(context, store)
         if run.status is not RunStatus.PROCESSING:
@@ -51,26 +53,29 @@ class PlanOperator(IngestTask):
         planned = store.chunks(run.id)
         if any(chunk.started_at for chunk in planned):
             log.info("The run was planned before and has begun; its %s chunks stand", len(planned))
-            return [chunk.index for chunk in planned]
+            return [chunk.index for chunk in planned if not is_contested(chunk)]
         staging = bootstrap.staging()
         config = importer_of(context)
         plan = self._plan(config, run, store, staging)
-        warnings = self._check_columns(config, plan)
+        compiled, warnings = self._check_columns(config, plan)
+        chunks = plan.chunks
+        if needs_order(config, chunks):
+            chunks = set_contested_apart(config, compiled, plan, staging, staging.temp(run.key, "keys"))
         with staging.create(staging.temp(run.key, READER)) as file:
             file.write(orjson.dumps(dict(plan.reader)))
         store.record_file(run.id, {**(run.file or {}), **plan.facts, "columns": list(plan.columns)})
-        store.record_plan(run.id, plan.chunks, (*plan.warnings, *warnings))
-        log.info("%s rows in %s chunks", f"{plan.rows:,}", len(plan.chunks))
-        return [chunk.index for chunk in plan.chunks]
+        store.record_plan(run.id, chunks, (*plan.warnings, *warnings))
+        log.info("%s rows in %s chunks", f"{plan.rows:,}", len(chunks))
+        return [chunk.index for chunk in chunks if not is_contested(chunk)]
 
-    def _check_columns(self, config: IngestConfig, plan: FilePlan) -> tuple[str, ...]:
+    def _check_columns(self, config: IngestConfig, plan: FilePlan) -> tuple[Plan, tuple[str, ...]]:
         """Compare the file's columns with the importer's fields, and those with the table, before any row is worked."""
         from airflow_provider_ingest import bootstrap
         from airflow_provider_ingest.engine.plan import compile_plan
 
         target = bootstrap.target_for(config)
         compiled = compile_plan(config, target.shape(), target.child_shapes())
-        return compiled.check_columns(plan.columns, is_sparse=plan.facts.get("format") in SPARSE)
+        return compiled, compiled.check_columns(plan.columns, is_sparse=plan.facts.get("format") in SPARSE)
 
     def _plan(self, config: IngestConfig, run: RunRecord, store: RunStore, staging: Staging) -> FilePlan:
         """Cut the file; again, with larger chunks, if it has so many more rows than estimated."""
