@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from airflow_provider_ingest.exceptions import InvalidParameter
+from airflow_provider_ingest.plugins.api.multipart import MAX_FIELD, MAX_PARTS, MultipartForm
+
+BOUNDARY = "x-boundary"
+TYPE = f"multipart/form-data; boundary={BOUNDARY}"
+
+
+class Sink:
+    def __init__(self) -> None:
+        self.name: str | None = None
+        self.content = b""
+        self.is_complete = False
+
+    def open(self, name: str | None) -> None:
+        self.name = name
+
+    def write(self, block: bytes) -> None:
+        self.content += block
+
+    def close(self) -> None:
+        self.is_complete = True
+
+
+def part(name: str, content: bytes, filename: bytes | None = None) -> bytes:
+    file = b"" if filename is None else b'; filename="' + filename + b'"'
+    head = b'Content-Disposition: form-data; name="' + name.encode() + b'"' + file
+    return f"--{BOUNDARY}\r\n".encode() + head + b"\r\n\r\n" + content + b"\r\n"
+
+
+END = f"--{BOUNDARY}--\r\n".encode()
+
+
+def parsed(body: bytes, *cuts: int) -> tuple[MultipartForm, Sink]:
+    sink = Sink()
+    form = MultipartForm(TYPE, sink)
+    at = 0
+    for cut in [*sorted(cuts), len(body)]:
+        form.feed(body[at:cut])
+        at = max(at, cut)
+    form.finish()
+    return form, sink
+
+
+@given(st.binary(), st.lists(st.integers(0, 400), max_size=8), st.booleans())
+def test_a_body_means_the_same_however_it_is_cut(content: bytes, cuts: list[int], flag_first: bool) -> None:
+    content += f"\r\n--{BOUNDARY[:-1]}".encode() + content
+    file, flag = part("file", content, b"a.csv"), part("dry_run", b"true")
+    form, sink = parsed((flag + file if flag_first else file + flag) + END, *cuts)
+    assert (sink.content, sink.name, sink.is_complete) == (content, "a.csv", True)
+    assert form.fields == {"dry_run": "true"}
+
+
+@pytest.mark.parametrize(
+    ("filename", "name"),
+    [("März.csv".encode(), "März.csv"), (b"M\xe4rz.csv", "März.csv"), (None, None), (b"", "")],
+)
+def test_file_names_are_utf_8_or_latin_1_or_none(filename: bytes | None, name: str | None) -> None:
+    assert parsed(part("file", b"x", filename) + END)[1].name == name
+
+
+@given(st.integers(0, 120))
+def test_a_body_that_ends_early_is_refused(length: int) -> None:
+    body = part("file", b"sku\nA1\n", b"a.csv") + END
+    with pytest.raises(InvalidParameter):
+        parsed(body[: min(length, len(body) - len(END))])
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"no form",
+        part("other", b"x") + END,
+        part("file", b"x", b"a") * 2 + END,
+        part("file", b"x", b"a") + part("dry_run", b"x" * (MAX_FIELD + 1)) + END,
+        part("a", b"") * (MAX_PARTS + 1) + END,
+    ],
+)
+def test_malformed_forms_are_refused(body: bytes) -> None:
+    with pytest.raises(InvalidParameter):
+        parsed(body)
+
+
+@pytest.mark.parametrize(
+    "content_type",
+    [None, "", "application/json", "multipart/form-data", "multipart/form-data; boundary=" + "x" * 1000],
+)
+def test_a_request_that_is_no_form_is_refused(content_type: str | None) -> None:
+    with pytest.raises(InvalidParameter):
+        MultipartForm(content_type, Sink())
