@@ -58,16 +58,21 @@ class Grammar:
 
     def cells(self, record: bytes) -> list[bytes] | None:
         """The cells of a record without its newline, or ``None`` if it is broken."""
-        cells: list[bytes] = []
+        texts = self.texts(record)
+        return None if texts is None else [self.value(text) for text in texts]
+
+    def texts(self, record: bytes) -> list[bytes] | None:
+        """The fields of a record as they are written, quotes included, or ``None`` if it is broken."""
+        texts: list[bytes] = []
         position, size = 0, len(record)
         while True:
             match = self.field.match(record, position)
             if match is None:
                 return None
-            cells.append(self.value(match.group()))
+            texts.append(match.group())
             position = match.end()
             if position == size:
-                return cells
+                return texts
             if not record.startswith(self.delimiter, position):
                 return None
             position += len(self.delimiter)

@@ -190,7 +190,7 @@ def _cells(record: SampleRecord, text: bytes, rules: Grammar, width: int) -> lis
     """The cells of a header record; one with stray quotes is recovered as well as it can be."""
     if record.cells is not None:
         return record.texts()
-    cells, _ = recover(rules, text[record.start : record.end].rstrip(b"\r\n"), width)
+    cells, _ = recover(rules, text[record.start : record.stop], width)
     return [cell.decode(errors="replace") for cell in cells]
 
 

@@ -7,6 +7,7 @@ with fewer types and a price on broken quotes.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -23,13 +24,17 @@ _MAX_RECORDS = 300
 _MAX_BYTES = 128 << 10
 _MAX_CELLS = 64
 _LEAST_SCORE = 0.1
+_UNEVEN_START = 0.6
 
 
 @dataclass(frozen=True, slots=True)
 class SampleRecord:
-    """A record of the sample; ``cells`` is ``None`` if its quotes are broken."""
+    """A record of the sample, before its newline (``stop``) and after it (``end``); ``cells`` is ``None`` if it is
+    broken.
+    """
 
     start: int
+    stop: int
     end: int
     line: int
     cells: list[bytes] | None
@@ -53,7 +58,7 @@ def sample_records(sample: bytes, rules: Grammar, most: int = _MAX_RECORDS, *, l
         end = newline.end() if newline else len(sample)
         if stop > position:
             cells = rules.cells(sample[position:stop]) if is_good else None
-            yield SampleRecord(position, end, line, cells)
+            yield SampleRecord(position, stop, end, line, cells)
             found += 1
         line += len(NEWLINE.findall(sample, position, end))
         position = end
@@ -80,13 +85,19 @@ def find_dialect(sample: bytes, options: CsvOptions) -> Dialect:
 
 
 def _candidates(sample: bytes) -> list[str]:
-    found = []
-    for delimiter in DELIMITERS:
-        number = sample.count(delimiter.encode())
-        if number:
-            doubled = len(delimiter) == 1 and delimiter != " " and number == 2 * sample.count(delimiter.encode() * 2)
-            found.append(delimiter * 2 if doubled else delimiter)
-    return found
+    return [
+        delimiter * 2 if _is_doubled(sample, delimiter) else delimiter
+        for delimiter in DELIMITERS
+        if delimiter.encode() in sample
+    ]
+
+
+def _is_doubled(sample: bytes, delimiter: str) -> bool:
+    """Whether the delimiter always comes in pairs, most often in one pair alone."""
+    if len(delimiter) > 1 or delimiter == " ":
+        return False
+    runs = Counter(map(len, re.findall(re.escape(delimiter.encode()) + b"+", sample)))
+    return all(length % 2 == 0 for length in runs) and runs[2] * 2 > sum(runs.values())
 
 
 def _quotes(sample: bytes, delimiter: str, options: CsvOptions) -> list[str]:
@@ -118,7 +129,11 @@ def _score(sample: bytes, dialect: Dialect) -> float:
     """From 0 to 1: evenness of the rows × share of cells that look like values × share of good records."""
     rules = grammar(dialect)
     records = list(sample_records(sample, rules))
-    rows = [record.texts() for record in records if record.cells is not None]
+    rows = [
+        [text.decode(errors="replace") for text in rules.texts(sample[record.start : record.stop]) or ()]
+        for record in records
+        if record.cells is not None
+    ]
     if not rows:
         return 0.0
     widths = Counter(map(len, rows))
@@ -126,23 +141,25 @@ def _score(sample: bytes, dialect: Dialect) -> float:
     if width == 1 or (dialect.delimiter == " " and width < 3):
         return 0.0
     even = (number / len(rows)) ** 2 * (width - 1) / width
-    # A cell that holds the delimiter was quoted: so it is whole.
-    cells = [cell for row in rows for cell in row[:_MAX_CELLS]]
-    known = sum(dialect.delimiter in cell or kind_of(cell) != "other" or _is_prose(cell) for cell in cells) / len(cells)
+    cells = [text for row in rows for text in row[:_MAX_CELLS]]
+    known = sum(_is_known(cell, dialect.quote) for cell in cells) / len(cells)
     mended = sum(
-        recover(rules, sample[record.start : record.end].rstrip(b"\r\n"), width)[1]
-        for record in records
-        if record.cells is None
+        recover(rules, sample[record.start : record.stop], width)[1] for record in records if record.cells is None
     )
     whole = (len(rows) + mended / 2) / len(records)
-    price = 1.0
+    price = 1.0 if len(rows[0]) == width else _UNEVEN_START if len(rows[0]) > 1 else _UNEVEN_START / 2
     if dialect.delimiter == ":" and (b"://" in sample or any(kind_of(line) == "time" for line in _words(sample))):
-        price = 0.3
+        price *= 0.3
     elif dialect.delimiter.isspace() and dialect.delimiter != "\t":
-        price = 0.7
+        price *= 0.7
     elif len(dialect.delimiter) > 1 and dialect.delimiter.strip() != dialect.delimiter:
-        price = 0.95
+        price *= 0.95
     return even * (known**2) * whole**2 * price
+
+
+def _is_known(text: str, quote: str) -> bool:
+    """Whether a field as written looks whole: it is quoted, or of a kind."""
+    return (quote != "" and text.startswith(quote)) or kind_of(text) != "other" or _is_prose(text)
 
 
 def _words(sample: bytes) -> list[str]:

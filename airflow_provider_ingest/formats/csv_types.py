@@ -13,7 +13,7 @@ _DATE = re.compile(
 )
 _TIME = re.compile(r"\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?\s?(?:[AaPp][Mm])?")
 _LINK = re.compile(r"(?:https?|ftp|s3|file)://[^\s,;|]+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+", re.IGNORECASE)
-_WORDS = re.compile(r"[\w\s.'’&()/%#+*!?@°$€£=-]*")
+_WORDS = re.compile(r"[\w \n\r\xa0.'’&()/\\%#+*!?@°$€£=-]*")
 _YEAR = re.compile(r"(?:1[89]|20|21)\d\d")
 _LONGEST = 4096
 
@@ -23,7 +23,7 @@ def kind_of(text: str) -> str:
     text = text.strip()
     if not text:
         return "empty"
-    if len(text) > _LONGEST:
+    if len(text) > _LONGEST or (len(text) > 1 and text[0] == text[-1] == "'"):
         return "other"
     for name, pattern in (("number", _NUMBER), ("date", _DATE), ("time", _TIME), ("link", _LINK), ("words", _WORDS)):
         if pattern.fullmatch(text):

@@ -62,6 +62,8 @@ FORMAT_OPTIONS = frozenset(
         "has_header",
         "column_names",
         "sheet",
+        "header_rows",
+        "on_ragged",
     }
 )
 """Options of any source that say how to read the file; they override what is found in it."""
