@@ -37,7 +37,7 @@ def look_up(
     :param create_missing: insert a record with the key alone for each that is not there; another transaction may do the
         same at the same time.
     """
-    found = reflect_table(connection, table)
+    found = reflect_table(sa.inspect(connection), table)
     for column in (key, value):
         if column not in found.columns:
             raise TargetError(f'{table} has no column "{column}"; it has {", ".join(found.columns.keys())}')

@@ -70,8 +70,9 @@ class TargetTables:
 
 def plan_tables(connection: sa.Connection, tables: TargetTables, sql_types: SqlTypes) -> TablePlan:
     """Look the tables up; raises :class:`TargetError` where one is missing or does not hang together."""
-    table = reflect_table(connection, tables.model)
-    shape = shape_of(connection, table, tables.model, sql_types(connection, table))
+    inspector = sa.inspect(connection)  # one for each table: it remembers what it was told
+    table = reflect_table(inspector, tables.model)
+    shape = shape_of(inspector, table, tables.model, sql_types(connection, table))
     if tables.key is not None:
         unknown = [name for name in tables.key.attributes if shape.column(name) is None]
         if unknown:
@@ -94,8 +95,8 @@ def plan_tables(connection: sa.Connection, tables: TargetTables, sql_types: SqlT
         children=tuple(children),
         sources=sources_of(table),
         constants=constants_of(table, tables.model),
-        checks=_checks(connection, table),
-        constraints=_constraints(connection, table),
+        checks=_checks(inspector, table),
+        constraints=_constraints(inspector, table),
         hidden=tables.hidden,
     )
 
@@ -137,17 +138,17 @@ def _parent_columns(
     return tuple(zip(local, remote, strict=True))
 
 
-def _checks(connection: sa.Connection, table: sa.Table) -> dict[str, str]:
+def _checks(inspector: sa.Inspector, table: sa.Table) -> dict[str, str]:
     try:
-        found = sa.inspect(connection).get_check_constraints(table.name, schema=table.schema)
+        found = inspector.get_check_constraints(table.name, schema=table.schema)
     except NotImplementedError:  # a dialect without check constraints
         return {}
     return {str(one["name"] or f"check {number}"): one["sqltext"] for number, one in enumerate(found, 1)}
 
 
-def _constraints(connection: sa.Connection, table: sa.Table) -> dict[str, tuple[str, ...]]:
+def _constraints(inspector: sa.Inspector, table: sa.Table) -> dict[str, tuple[str, ...]]:
     """Columns of unique keys and foreign keys by name."""
-    inspector, name, schema = sa.inspect(connection), table.name, table.schema
+    name, schema = table.name, table.schema
     named = {one["name"]: tuple(one["column_names"]) for one in inspector.get_unique_constraints(name, schema=schema)}
     for index in inspector.get_indexes(name, schema=schema):
         named[index["name"]] = tuple(column for column in index["column_names"] if column is not None)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+import io
+from typing import Any
 
 import polars as pl
 
-SLICE = 5_000
+SLICE = 10_000
 """Rows encoded at a time: the server parses one slice while the next is encoded."""
 
 
@@ -19,11 +20,22 @@ def copy_frame(cursor: Any, table: str, frame: pl.DataFrame) -> None:
     """
     frame = as_text(frame)
     names = ", ".join('"' + name.replace('"', '""') + '"' for name in frame.columns)
-    # a line of a lone \. would end the data: possible only where there is one column
-    style: Literal["always", "necessary"] = "always" if frame.width == 1 else "necessary"
+    encode = _encoded_column if frame.width == 1 else _encoded
     with cursor.copy(f"COPY {table} ({names}) FROM STDIN (FORMAT csv)") as copy:
         for part in frame.iter_slices(SLICE):
-            copy.write(part.write_csv(include_header=False, quote_style=style).encode())
+            copy.write(encode(part))
+
+
+def _encoded(frame: pl.DataFrame) -> memoryview:
+    text = io.BytesIO()
+    frame.write_csv(text, include_header=False)
+    return text.getbuffer()
+
+
+def _encoded_column(frame: pl.DataFrame) -> bytes:
+    r"""One column, always quoted: a line of a lone ``\.`` would end the data."""
+    quoted = '"' + frame.to_series().cast(pl.String).str.replace_all('"', '""', literal=True) + '"'
+    return "".join(f"{value}\n" for value in quoted.fill_null("").to_list()).encode()
 
 
 def as_text(frame: pl.DataFrame) -> pl.DataFrame:

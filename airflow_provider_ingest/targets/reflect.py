@@ -34,21 +34,22 @@ def table_name(model: Any) -> tuple[str | None, str]:
     return schema or None, name
 
 
-def reflect_table(connection: sa.Connection, model: Any) -> sa.Table:
+def reflect_table(inspector: sa.Inspector, model: Any) -> sa.Table:
     """The table as it is in the database; raises :class:`TargetError` where it or a column of the class is missing."""
     schema, name = table_name(model)
     declared = declared_table(model)
     try:
-        found = sa.Table(name, sa.MetaData(), schema=schema, autoload_with=connection, resolve_fks=False)
+        found = sa.Table(name, sa.MetaData(), schema=schema)
+        inspector.reflect_table(found, None, resolve_fks=False)
     except sa.exc.NoSuchTableError:
-        raise TargetError(_no_such_table(connection, schema, name, declared)) from None
+        raise TargetError(_no_such_table(inspector, schema, name, declared)) from None
     missing = (
         [column for column in declared.columns if column.name not in found.columns] if declared is not None else []
     )
     if missing:
         names = ", ".join(column.name for column in missing)
         kinds = "; ".join(
-            f"ALTER TABLE {found.fullname} ADD COLUMN {column.name} {column.type.compile(connection.dialect)}"
+            f"ALTER TABLE {found.fullname} ADD COLUMN {column.name} {column.type.compile(inspector.dialect)}"
             for column in missing
         )
         raise TargetError(
@@ -58,8 +59,7 @@ def reflect_table(connection: sa.Connection, model: Any) -> sa.Table:
     return found
 
 
-def _no_such_table(connection: sa.Connection, schema: str | None, name: str, declared: sa.Table | None) -> str:
-    inspector = sa.inspect(connection)
+def _no_such_table(inspector: sa.Inspector, schema: str | None, name: str, declared: sa.Table | None) -> str:
     full = f"{schema}.{name}" if schema else name
     there = sorted([*inspector.get_table_names(schema=schema), *inspector.get_view_names(schema=schema)])
     close = get_close_matches(name, there, n=1)
@@ -68,18 +68,17 @@ def _no_such_table(connection: sa.Connection, schema: str | None, name: str, dec
     message = f"The table {full} does not exist" + (f"; did you mean {close[0]}?" if close else ".")
     message += f" {where} has {listed}." if there else f" {where} has no tables."
     if declared is not None:
-        statement = " ".join(str(sa.schema.CreateTable(declared).compile(dialect=connection.dialect)).split())
+        statement = " ".join(str(sa.schema.CreateTable(declared).compile(dialect=inspector.dialect)).split())
         message += f" To create it: {statement}"
     return message
 
 
-def shape_of(connection: sa.Connection, table: sa.Table, model: Any, sql_types: dict[str, str]) -> TableShape:
+def shape_of(inspector: sa.Inspector, table: sa.Table, model: Any, sql_types: dict[str, str]) -> TableShape:
     """The shape of a reflected table.
 
     :param sql_types: column types as the database writes them, where it was asked.
     """
     declared = declared_table(model)
-    inspector = sa.inspect(connection)
     indexes = inspector.get_indexes(table.name, schema=table.schema)
     uniques = [tuple(one["column_names"]) for one in inspector.get_unique_constraints(table.name, schema=table.schema)]
     for index in indexes:
@@ -97,7 +96,9 @@ def shape_of(connection: sa.Connection, table: sa.Table, model: Any, sql_types: 
         name=table.name,
         schema=table.schema,
         columns=tuple(
-            _column(connection, column, declared, sql_types) for column in table.columns if column.computed is None
+            _column(inspector.dialect, column, declared, sql_types)
+            for column in table.columns
+            if column.computed is None
         ),
         primary_key=tuple(column.name for column in table.primary_key.columns),
         unique_keys=tuple(dict.fromkeys(uniques)),
@@ -106,9 +107,8 @@ def shape_of(connection: sa.Connection, table: sa.Table, model: Any, sql_types: 
 
 
 def _column(
-    connection: sa.Connection, column: sa.Column[Any], declared: sa.Table | None, sql_types: dict[str, str]
+    dialect: sa.Dialect, column: sa.Column[Any], declared: sa.Table | None, sql_types: dict[str, str]
 ) -> ColumnShape:
-    dialect = connection.dialect
     own = declared.columns.get(column.name) if declared is not None else None
     said = next((one for one in declared.columns if one.name == column.name), own) if declared is not None else None
     # databases with few types of their own (SQLite, MySQL) know less of a column than its class

@@ -235,7 +235,7 @@ def test_a_missing_table_is_told_with_the_way_out(shop: Shop) -> None:
 
 def test_a_missing_column_is_told_with_the_way_out(shop: Shop) -> None:
     more = sa.Table("loose", sa.MetaData(), sa.Column("sku", sa.String(20)), sa.Column("colour", sa.String(9)))
-    with pytest.raises(TargetError, match="has no column colour.*ALTER TABLE loose ADD COLUMN colour VARCHAR"):
+    with pytest.raises(TargetError, match=r"has no column colour.*ALTER TABLE loose ADD COLUMN colour VARCHAR"):
         shop.target(into(more, "sku")).shape()
 
 
