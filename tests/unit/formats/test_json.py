@@ -4,7 +4,7 @@ import io
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from airflow_provider_ingest.exceptions import FormatError
@@ -160,6 +160,7 @@ values = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(st.lists(values, max_size=8), st.integers(1, 40), st.sampled_from([None, 1]), st.sampled_from([1 << 20, 3]))
 def test_blocks_may_end_anywhere(elements, size, indent, block):
     text = json.dumps(elements, indent=indent, ensure_ascii=False).encode()
