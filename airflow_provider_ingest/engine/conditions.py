@@ -16,7 +16,8 @@ CONDITION_ERROR = "condition_error"
 def active_rows(mapping: Mapping, stretch: Stretch) -> tuple[pl.Series, tuple[Refusal, ...]]:
     """A mask of the rows in which the mapping's condition is true, and the rows in which it raised.
 
-    The condition sees the raw row; in JSON and XLSX the fields have the types of the file. Null counts as false.
+    A callable sees the raw row, in JSON and XLSX with the types of the file; an expression sees the raw columns, which
+    are text whatever the file is. Null counts as false.
 
     :raises RunFailed: for an expression that does not give one Boolean per row.
     """
@@ -47,16 +48,13 @@ def _raised(raised: dict[int, str], stretch: Stretch) -> tuple[Refusal, ...]:
 
 def _by_expression(condition: pl.Expr, mapping: Mapping, stretch: Stretch) -> pl.Series:
     where = f'The condition of the attribute "{mapping.attribute}"'
-    wanted = set(condition.meta.root_names()) or set(stretch.frame.columns)
-    columns = [stretch.typed_rows[name].alias(name) for name in stretch.frame.columns if name in wanted]
-    text = [column if column.dtype != pl.Object else stretch.frame[column.name] for column in columns]
     try:
-        result = pl.DataFrame(text).select(condition.alias("active")).to_series()
+        result = stretch.frame.select(condition.alias("active")).to_series()
     except pl.exceptions.PolarsError as error:
         # the error's text may hold values of rows
         raise RunFailed(
-            f"{where} cannot be computed ({type(error).__name__}). The columns are text as the file has them: cast "
-            "them with strict=False before comparing numbers or dates."
+            f"{where} cannot be computed ({type(error).__name__}). An expression sees all columns as text: cast them "
+            "with strict=False before comparing numbers or dates."
         ) from None
     if result.len() == 1 and stretch.height != 1:
         result = result.new_from_index(0, stretch.height)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from collections.abc import Mapping as MappingABC
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import polars as pl
@@ -12,6 +14,7 @@ from airflow_provider_ingest.engine.failures import refused_rows
 from airflow_provider_ingest.engine.kinds import typed
 from airflow_provider_ingest.engine.stretch import Located, Stretch
 from airflow_provider_ingest.engine.trace import HIDDEN, INPUT, MappingTrace, Step
+from airflow_provider_ingest.exceptions import RunFailed
 from airflow_provider_ingest.importers.mapping import Mapping
 from airflow_provider_ingest.runs.failure import Stage
 from airflow_provider_ingest.runs.frames import Kind
@@ -54,6 +57,17 @@ def work_mapping(
     return _Work(column, part, whole, findings, bad).values()
 
 
+@contextmanager
+def _users_code(name: str, attribute: str) -> Iterator[None]:
+    """Columnar steps may be a user's too: what they raise ends the run, without its text, which may hold values."""
+    try:
+        yield
+    except (RunFailed, MemoryError):
+        raise
+    except Exception as error:  # noqa: BLE001  # a user's code may raise anything; the run ends with its name
+        raise RunFailed(f'{name} of the attribute "{attribute}" raised {type(error).__name__}.') from None
+
+
 class _Work:
     """The state of one mapping on its way through its steps."""
 
@@ -74,7 +88,9 @@ class _Work:
             checked = current if mapping.transformers else typed(self.raw, self.part.kind(self.located))
             for validator in mapping.validators:
                 rows = self.part.typed_rows if isinstance(validator, ScalarValidator) else self.part.rows
-                self._refuse(apply_validator(validator, checked, rows), Stage.VALIDATE, keep_going=True)
+                with _users_code(validator.name, mapping.attribute):
+                    refused = apply_validator(validator, checked, rows)
+                self._refuse(refused, Stage.VALIDATE, keep_going=True)
             self._settle()
         converted, refused = self.column.convert(current)
         self._refuse(refused, Stage.VALIDATE)
@@ -91,7 +107,8 @@ class _Work:
             steps.append(Step(name=INPUT, values=self.raw))
         for step in mapping.transformers:
             rows = part.typed_rows if isinstance(step, ScalarTransformer) else part.rows
-            result = apply_transformer(step, current, rows)
+            with _users_code(step.name, mapping.attribute):
+                result = apply_transformer(step, current, rows)
             self._refuse(result.refused, Stage.TRANSFORM)
             current = result.values
             if self.findings.is_traced:
