@@ -14,7 +14,6 @@ from airflow_provider_ingest.operators.chunk import ChunkOperator
 from airflow_provider_ingest.operators.dag_docs import dag_docs
 from airflow_provider_ingest.operators.finish import FinishOperator
 from airflow_provider_ingest.operators.plan import PlanOperator
-from airflow_provider_ingest.operators.prune import PRUNE_DAG
 from airflow_provider_ingest.operators.stage import StageOperator
 from airflow_provider_ingest.settings import load_settings
 
@@ -60,8 +59,6 @@ def ingest_dag(
     document = manifest.to_dict()
     if taken := sorted(OWN_OPTIONS & set(dag_options)):
         raise ConfigError(f"ingest_dag({slug!r}): {taken[0]!r} is set by the service; leave it out.")
-    if manifest.dag_id == PRUNE_DAG:
-        raise ConfigError(f"ingest_dag({slug!r}): {slug!r} is the name of the maintenance DAG; choose another one.")
     if schedule is not None and manifest.takes_upload:
         raise ConfigError(f"ingest_dag({slug!r}): an importer of uploads has no schedule; each run needs a file.")
     settings = load_settings()

@@ -100,7 +100,7 @@ class AirflowServer:
         }
         return cls(home, url, environment)
 
-    def start(self, timeout: float = 240) -> AirflowServer:
+    def start(self, timeout: float = 600) -> AirflowServer:
         """Make the shop's tables, start all components, wait until they are healthy and the DAGs are known."""
         self.python(
             "from sqlalchemy import create_engine; from shop_tables import Shop;"
@@ -232,6 +232,12 @@ class AirflowServer:
                 return str(state)
             time.sleep(0.3)
         raise AssertionError(f"{dag_run_id} does not end:\n{self.log_tail()}")
+
+    def task_state(self, dag_id: str, dag_run_id: str, task_id: str, map_index: int = -1) -> str | None:
+        """The state of a task instance; ``None`` if it does not exist yet."""
+        path = f"/api/v2/dags/{dag_id}/dagRuns/{dag_run_id}/taskInstances/{task_id}"
+        answer = self.get(path if map_index < 0 else f"{path}/{map_index}")
+        return answer.json()["state"] if answer.status_code == 200 else None
 
     def change(self, statement: str) -> None:
         """Run a statement on the shop's database."""

@@ -1,0 +1,90 @@
+"""Importers whose runs can be held, broken and watched by the tests of a run's life."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+from shop_tables import Customer, Product
+
+from airflow_provider_ingest import EventHandler, IngestConfig, SourceType, ingest_dag
+from airflow_provider_ingest.transformers import NumericTransformer
+from airflow_provider_ingest.validators import RegexValidator, RequiredValidator
+
+HOME = Path(os.environ["AIRFLOW_HOME"])
+
+
+def wait_for_gate(value):
+    """Rows named ``gate…`` wait until a file of this name is there."""
+    while str(value).startswith("gate") and not (HOME / str(value)).exists():
+        time.sleep(0.1)
+    return value
+
+
+def product(source_type: SourceType, **options: str) -> IngestConfig:
+    return (
+        IngestConfig.for_(Product, conn_id="demo_db")
+        .from_source(source_type, options)
+        .map_and_validate("sku", "sku", RegexValidator(r"^[A-Z]-\d+$"))
+        .map_and_transform("name", "name", [wait_for_gate])
+        .map("category", "category")
+        .map_transform_and_validate("price", "price", [NumericTransformer(2)], [RequiredValidator])
+        .keyed_by("sku")
+    )
+
+
+class Diary(EventHandler):
+    """Writes down what it is told."""
+
+    def note(self, line: str) -> None:
+        with (HOME / "diary.txt").open("a") as diary:
+            diary.write(line + "\n")
+
+    def before_import(self, run):
+        self.note(f"{run.id} before {run.status}")
+        if run.original_filename == "refused.csv":
+            raise ValueError("not today")
+
+    def on_error(self, run, row, error):
+        self.note(f"{run.id} error {row['row_number']} {error.code}")
+
+    def after_import(self, run, stats):
+        self.note(f"{run.id} after {run.status} {stats.success_count} {stats.failure_count} {stats.unprocessed_count}")
+
+
+class Numbers:
+    """A source of rows without a file."""
+
+    def read(self):
+        yield from ({"email": f"n{n}@example.com", "name": f"N {n}", "country": "DE"} for n in range(25))
+
+    def get_schema(self):
+        return {"email": {"type": "string", "required": True}}
+
+    def get_source_metadata(self):
+        return {"source_type": "numbers", "version": 3}
+
+
+gated = ingest_dag(
+    "gated",
+    product(SourceType.FILESYSTEM, disk="demo_files").chunk_size(1).with_event_handler(Diary()),
+    max_active_tis_per_dagrun=1,
+)
+
+fixable = ingest_dag("fixable", product(SourceType.UPLOAD).with_event_handler(Diary()))
+
+strict = ingest_dag(
+    "strict",
+    product(SourceType.FILESYSTEM, disk="demo_files").chunk_size(2).reject_above(rows=1).refuse_duplicates(),
+)
+
+numbers = ingest_dag(
+    "numbers",
+    IngestConfig.for_(Customer, conn_id="demo_db")
+    .from_source(Numbers())
+    .map("email", "email")
+    .map("name", "full_name")
+    .map("country", "country")
+    .keyed_by("email"),
+)

@@ -1,0 +1,208 @@
+"""The life of a run on a whole Airflow: cancelled, retried, limited, lost, and told to others."""
+
+from __future__ import annotations
+
+import csv
+import io
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from airflow_provider_ingest.runs.records import RunRecord
+from airflow_provider_ingest.runs.status import RunStatus
+from tests.e2e.airflow_server import AirflowServer
+
+HEADER = "sku,name,category,price\n"
+
+
+@pytest.fixture
+def file(airflow: AirflowServer) -> Callable[..., str]:
+    """Put a file on the disk ``demo_files``."""
+
+    def make(name: str, *rows: str) -> str:
+        (airflow.home / "files" / name).write_text(HEADER + "".join(row + "\n" for row in rows))
+        return name
+
+    return make
+
+
+def start(airflow: AirflowServer, slug: str, **body: Any) -> str:
+    answer = airflow.post(f"/api/v1/ingest/trigger/{slug}", json=body)
+    assert answer.status_code == 202, answer.text
+    return str(answer.json()["data"]["dag_run_id"])
+
+
+def recorded(airflow: AirflowServer, slug: str, dag_run_id: str) -> RunRecord:
+    return airflow.recorded_run(f"ingest_{slug}", dag_run_id)["run"]
+
+
+def ended(airflow: AirflowServer, slug: str, dag_run_id: str) -> RunRecord:
+    return airflow.wait_for_run(f"ingest_{slug}", dag_run_id)["run"]
+
+
+def wait_until(what: Callable[[], bool], timeout: float = 240) -> None:
+    deadline = time.monotonic() + timeout
+    while not what():
+        assert time.monotonic() < deadline
+        time.sleep(0.3)
+
+
+def diary(airflow: AirflowServer, run: RunRecord) -> list[str]:
+    lines = (airflow.home / "diary.txt").read_text().splitlines()
+    return [line.split(" ", 1)[1] for line in lines if line.split(" ", 1)[0] == str(run.id)]
+
+
+def test_a_cancelled_run_finishes_what_is_in_flight_and_counts_the_rest(airflow: AirflowServer, file):
+    path = file("cancel.csv", "C-1,first,Toys,1", "C-2,gate-cancel,Toys,1", "C-3,third,Toys,1", "C-4,fourth,Toys,1")
+    dag_run_id = start(airflow, "gated", payload=path)
+    wait_until(lambda: recorded(airflow, "gated", dag_run_id).chunks_done == 1)
+    wait_until(lambda: airflow.task_state("ingest_gated", dag_run_id, "chunk", 1) == "running")
+    run_id = recorded(airflow, "gated", dag_run_id).id
+    assert airflow.post(f"/api/v1/ingest/{run_id}/cancel").status_code == 200
+    assert recorded(airflow, "gated", dag_run_id).status is RunStatus.CANCELLING
+    (airflow.home / "gate-cancel").touch()
+    run = ended(airflow, "gated", dag_run_id)
+    assert run.status is RunStatus.CANCELLED
+    assert (run.total, run.counts.created, run.summary["unprocessed"]) == (4, 2, 2)
+    assert run.completed_at is not None
+    assert airflow.rows("SELECT sku FROM products WHERE sku LIKE 'C-%' ORDER BY sku") == [("C-1",), ("C-2",)]
+    assert airflow.wait_for_dag_run("ingest_gated", dag_run_id) == "failed"
+    assert diary(airflow, run) == ["before processing", "after cancelled 2 0 2"]
+    assert airflow.post(f"/api/v1/ingest/{run_id}/cancel").status_code == 200
+
+
+def test_failed_rows_are_retried_with_their_numbers_and_then_corrected(airflow: AirflowServer):
+    rows = "F-1,a,Toys,1\nbad,b,Toys,2\nF-3,c,Toys,\n"
+    upload = {"file": ("märz.csv", HEADER + rows, "text/csv")}
+    answer = airflow.post("/api/v1/ingest/upload/fixable", files=upload)
+    assert answer.status_code == 202, answer.text
+    first = ended(airflow, "fixable", answer.json()["data"]["dag_run_id"])
+    assert (first.counts.created, first.counts.failed, first.original_filename) == (1, 2, "märz.csv")
+    assert diary(airflow, first) == [
+        "before processing",
+        "error 2 regex",
+        "error 3 required",
+        "after completed_with_errors 1 2 0",
+    ]
+
+    answer = airflow.post(f"/api/v1/ingest/{first.id}/retry")
+    assert answer.status_code == 202, answer.text
+    dag_run_id = answer.json()["data"]["dag_run_id"]
+    second = ended(airflow, "fixable", dag_run_id)
+    failed = airflow.recorded_run("ingest_fixable", dag_run_id)["failed"]
+    assert (second.retry_of, second.total, second.counts.failed) == (first.id, 2, 2)
+    assert [(row.row_number, row.line_number) for row in failed] == [(2, 3), (3, 4)]
+    assert failed[0].data == {"sku": "bad", "name": "b", "category": "Toys", "price": "2"}
+
+    download = airflow.get(f"/api/v1/ingest/{second.id}/failed-rows/download")
+    lines = list(csv.DictReader(io.StringIO(download.text)))
+    lines[0]["sku"], lines[1]["price"] = "F-2", "3"
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(lines[0]))
+    writer.writeheader()
+    writer.writerows(lines)
+    corrected = {"file": ("corrected.csv", text.getvalue(), "text/csv")}
+    answer = airflow.post(f"/api/v1/ingest/{second.id}/retry", files=corrected)
+    assert answer.status_code == 202, answer.text
+    third = ended(airflow, "fixable", answer.json()["data"]["dag_run_id"])
+    assert (third.status, third.counts.created, third.root_run) == (RunStatus.COMPLETED, 2, first.id)
+    assert airflow.rows("SELECT sku, price FROM products WHERE sku LIKE 'F-%' ORDER BY sku") == [
+        ("F-1", 1),
+        ("F-2", 2),
+        ("F-3", 3),
+    ]
+
+
+def test_a_run_with_too_many_failed_rows_stops_and_says_why(airflow: AirflowServer, file):
+    path = file("rejects.csv", *[f"{sku},x,Toys,1" for sku in ("R-1", "bad", "worse", "R-4", "R-5", "R-6")])
+    run = ended(airflow, "strict", start(airflow, "strict", payload=path))
+    assert run.status is RunStatus.FAILED
+    assert run.summary["error"]["code"] == "reject_limit"
+    assert "the importer allows 1" in run.summary["error"]["message"]
+
+
+def test_the_same_file_again_is_refused_unless_it_is_forced(airflow: AirflowServer, file):
+    path = file("once.csv", "S-1,x,Toys,1")
+    first = ended(airflow, "strict", start(airflow, "strict", payload=path))
+    assert first.status is RunStatus.COMPLETED
+    again = ended(airflow, "strict", start(airflow, "strict", payload=path))
+    assert again.status is RunStatus.FAILED
+    assert f"imported by run {first.id} already" in again.summary["error"]["message"]
+    conf = {"payload": path, "force": True}
+    answer = airflow.post("/api/v2/dags/ingest_strict/dagRuns", json={"logical_date": None, "conf": conf})
+    forced = ended(airflow, "strict", answer.json()["dag_run_id"])
+    assert (forced.status, forced.counts.updated) == (RunStatus.COMPLETED, 1)
+
+
+def test_clearing_a_chunk_of_a_finished_run_loads_nothing_twice(airflow: AirflowServer, file):
+    path = file("clear.csv", "K-1,x,Toys,1")
+    dag_run_id = start(airflow, "strict", payload=path)
+    before = ended(airflow, "strict", dag_run_id)
+    airflow.change("UPDATE products SET name = 'touched' WHERE sku = 'K-1'")
+    body = {
+        "dry_run": False,
+        "dag_run_id": dag_run_id,
+        "task_ids": ["chunk"],
+        "include_downstream": True,
+        "only_failed": False,
+    }
+    answer = airflow.post("/api/v2/dags/ingest_strict/clearTaskInstances", json=body)
+    assert answer.status_code == 200, answer.text
+    time.sleep(1)
+    assert ended(airflow, "strict", dag_run_id) == before
+    assert airflow.rows("SELECT name FROM products WHERE sku = 'K-1'") == [("touched",)]
+
+
+def test_a_before_import_that_raises_fails_the_run_before_any_row(airflow: AirflowServer, file):
+    run = ended(airflow, "gated", start(airflow, "gated", payload=file("refused.csv", "H-1,x,Toys,1")))
+    assert run.status is RunStatus.FAILED
+    assert run.summary["error"]["code"] == "hook_failed"
+    assert airflow.rows("SELECT count(*) FROM products WHERE sku = 'H-1'") == [(0,)]
+    assert diary(airflow, run) == ["before processing", "after failed 0 0 0"]
+
+
+def test_a_dag_run_that_is_failed_by_hand_takes_its_run_along(airflow: AirflowServer, file):
+    path = file("hand.csv", "M-1,gate-hand,Toys,1", "M-2,x,Toys,1")
+    dag_run_id = start(airflow, "gated", payload=path)
+    wait_until(lambda: airflow.task_state("ingest_gated", dag_run_id, "chunk", 0) == "running")
+    answer = airflow.request("PATCH", f"/api/v2/dags/ingest_gated/dagRuns/{dag_run_id}", json={"state": "failed"})
+    assert answer.status_code == 200, answer.text
+    wait_until(lambda: recorded(airflow, "gated", dag_run_id).status.is_terminal)
+    (airflow.home / "gate-hand").touch()
+    run = recorded(airflow, "gated", dag_run_id)
+    assert run.status is RunStatus.FAILED
+    assert run.summary["unprocessed"] == 2
+    assert run.summary["error"]["code"] in ("dag_run_lost", "task_failed")
+
+
+def test_a_run_whose_dag_run_was_deleted_is_ended_by_the_daily_sweep(airflow: AirflowServer, file):
+    dag_run_id = start(airflow, "gated", payload=file("deleted.csv", "D-1,gate-deleted,Toys,1"))
+    wait_until(lambda: airflow.task_state("ingest_gated", dag_run_id, "chunk", 0) == "running")
+    assert airflow.request("DELETE", f"/api/v2/dags/ingest_gated/dagRuns/{dag_run_id}").status_code in (204, 409)
+    (airflow.home / "gate-deleted").touch()
+    answer = airflow.post("/api/v2/dags/ingest_prune/dagRuns", json={"logical_date": None, "conf": {"hours": 24}})
+    assert airflow.wait_for_dag_run("ingest_prune", answer.json()["dag_run_id"]) == "success"
+    assert recorded(airflow, "gated", dag_run_id).status.is_terminal
+
+
+def test_another_dag_starts_a_run_waits_for_it_and_a_third_one_follows_the_table(airflow: AirflowServer):
+    airflow.change("DELETE FROM customers WHERE email LIKE 'n%@example.com'")
+    answer = airflow.post("/api/v2/dags/starts_numbers/dagRuns", json={"logical_date": None})
+    dag_run_id = answer.json()["dag_run_id"]
+    assert airflow.wait_for_dag_run("starts_numbers", dag_run_id) == "success"
+    path = f"/api/v2/dags/starts_numbers/dagRuns/{dag_run_id}/taskInstances/wait/xcomEntries/return_value"
+    result = airflow.get(path, params={"deserialize": True}).json()["value"]
+    assert (result["status"], result["created"], result["failed"]) == ("completed", 25, 0)
+    run = recorded(airflow, "numbers", result["dag_run_id"])
+    assert run.file["source"] == {"source_type": "numbers", "version": 3}
+
+    def followers() -> list[dict[str, Any]]:
+        return airflow.get("/api/v2/dags/follows_customers/dagRuns").json()["dag_runs"]
+
+    wait_until(lambda: any(each["state"] == "success" for each in followers()))
+    follower = followers()[-1]["dag_run_id"]
+    path = f"/api/v2/dags/follows_customers/dagRuns/{follower}/taskInstances/counts/xcomEntries/return_value"
+    extras = airflow.get(path, params={"deserialize": True}).json()["value"]
+    assert any(extra["created"] > 0 and "ingest_run_id" in extra for extra in extras)
