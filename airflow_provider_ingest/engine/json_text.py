@@ -10,6 +10,9 @@ from airflow_provider_ingest.runs.frames import Kind
 from airflow_provider_ingest.transformers.values import as_text
 
 JSON_NUMBER = r"^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$"
+EXACT_CHARACTERS = 16
+"""So long may the text of a number be that a double surely holds all its digits."""
+
 RAW_KINDS = frozenset({Kind.INTEGER, Kind.NUMBER, Kind.BOOLEAN, Kind.JSON})
 """Kinds whose text in the file is JSON itself."""
 
@@ -51,7 +54,9 @@ def json_of_kind(text: pl.Series, kind: Kind) -> pl.Series:
     elif kind is Kind.JSON:
         raw = text.str.json_path_match("$").is_not_null().fill_null(False)
     else:
-        raw = text.str.contains(JSON_NUMBER).fill_null(False)
+        # a reader makes doubles of numbers: what a double cannot hold exactly stays text, and so loses no digit
+        exact = (text.str.len_bytes() <= EXACT_CHARACTERS) & text.cast(pl.Float64, strict=False).is_finite()
+        raw = (exact & text.str.contains(JSON_NUMBER)).fill_null(False)
     return text if raw.all() else text.zip_with(raw, json_strings(text))
 
 

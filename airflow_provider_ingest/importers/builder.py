@@ -66,8 +66,8 @@ class MappingBuilder:
     ) -> Self:
         """Map only where a condition on the raw row is true; elsewhere the attribute is not set at all.
 
-        :param condition: a callable that takes the row (a mapping, with the types of the file in JSON and XLSX), a Polars
-            expression over the raw columns (always text), or a
+        :param condition: a callable that takes the row (a mapping; in JSON and XLSX with the types of the file), a
+            Polars expression over the raw columns (always text), or a
             :class:`~airflow_provider_ingest.importers.mapping.ConditionalMapping` object, which brings its own
             transformer and validator.
         """

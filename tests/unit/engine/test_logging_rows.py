@@ -87,6 +87,14 @@ def test_data_is_logged_in_the_types_of_the_file() -> None:
     ]
 
 
+def test_numbers_that_a_double_cannot_hold_are_logged_as_text() -> None:
+    digits = ["12345678901234567.125", "1e400", "1.25"]
+    given_rows = batch({"mail": ["no"] * 3, "n": digits}, kinds={"n": Kind.NUMBER})
+    done = process(importer().map_and_validate("mail", "mail", EmailValidator), table("mail"), given_rows)
+    logged = parsed(failed_rows(given_rows, done.failures, None))
+    assert [row["data"]["n"] for row in logged] == ["12345678901234567.125", "1e400", 1.25]
+
+
 def test_sensitive_fields_are_masked_and_malformed_records_then_show_nothing() -> None:
     config = CONFIG.sensitive("mail")
     done = process(config, SHAPE, given())

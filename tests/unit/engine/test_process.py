@@ -11,7 +11,7 @@ from airflow_provider_ingest.exceptions import RunFailed, TargetError
 from airflow_provider_ingest.importers.table import ColumnKind
 from airflow_provider_ingest.runs.frames import LINE_NUMBER, ROW_NUMBER, Kind
 from airflow_provider_ingest.transformers import ConcatTransformer, NumericTransformer, TrimTransformer
-from airflow_provider_ingest.transformers.base import ScalarTransformer
+from airflow_provider_ingest.transformers.base import ScalarTransformer, Transformer
 from airflow_provider_ingest.validators import EmailValidator, InArrayValidator, RangeValidator, RequiredValidator
 from tests.unit.engine.worlds import batch, column, failures, importer, integer, money, plan, process, records, table
 
@@ -179,6 +179,27 @@ def test_dots_lead_into_objects() -> None:
     )
     done = process(config, table("city", "tag"), given)
     assert [(row["city"], row["tag"]) for row in records(done)] == [("Ulm", "b"), (None, None), (None, None)]
+
+
+# -- user code
+
+
+class Careless(Transformer):
+    def transform(self, values: pl.Series, rows: Any) -> pl.Series:
+        return values.cast(pl.Int64)
+
+
+def test_a_columnar_step_that_raises_ends_the_run_without_showing_values() -> None:
+    with pytest.raises(RunFailed, match=r'Careless of the attribute "a" raised InvalidOperationError') as raised:
+        process(importer().map_and_transform("a", "a", Careless()), table("a"), {"a": ["secret"]})
+    assert "secret" not in str(raised.value)
+    assert raised.value.__cause__ is None
+
+
+def test_a_step_may_give_lists_and_dicts_which_become_json() -> None:
+    config = importer().map_and_transform("a", "doc", lambda value: {"tags": value.split(",")})
+    done = process(config, table(column("doc", ColumnKind.JSON)), {"a": ["x,y"]})
+    assert records(done)[0]["doc"] == '{"tags":["x","y"]}'
 
 
 # -- the table
