@@ -98,6 +98,15 @@ def test_the_written_importer_is_a_complete_definition(tmp_path: Path, monkeypat
     assert (manifest.target_label, manifest.conn_id) == ("public.prices", "shop")
 
 
+def test_the_written_importer_accepts_the_sample(tmp_path: Path) -> None:
+    from airflow_provider_ingest.testing import check_importer
+
+    found = sample(tmp_path, "SKU;Preis;PLZ;Seit;Aktiv", "A1;1,50;01234;31.01.2026;yes", "A2;1.200,5;99999;01.02.2026;")
+    namespace: dict[str, Any] = {}
+    exec(importer_source(found, "prices", "prices", "shop").partition("\ndag = ")[0], namespace)
+    check_importer(namespace["config"], list(found.rows)).accepts(2)
+
+
 def test_files_that_are_there_are_not_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     sample(tmp_path, "a;b", "1;2", name="things.csv")
     args = Namespace(
