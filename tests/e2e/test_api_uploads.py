@@ -140,7 +140,7 @@ def test_a_cut_upload_leaves_nothing_behind(airflow: AirflowServer, staged: Path
     address = urlsplit(airflow.url)
     with socket.create_connection((str(address.hostname), int(address.port or 80))) as connection:
         head = (
-            f"POST {API}/upload/products HTTP/1.1\r\nHost: {address.netloc}\r\nContent-Length: 90000000\r\n"
+            f"POST {API}/upload/products HTTP/1.1\r\nHost: {address.netloc}\r\nContent-Length: 30000000\r\n"
             f"Authorization: Bearer {airflow.token()}\r\nContent-Type: multipart/form-data; boundary={BOUNDARY}\r\n\r\n"
         )
         connection.sendall(head.encode() + part("file", HEADER + GOOD * 100_000, "a.csv").encode())
