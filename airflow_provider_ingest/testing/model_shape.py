@@ -15,9 +15,7 @@ def shape_of_target(config: IngestConfig | NestedConfig) -> TableShape:
     model = config.target.model
     if isinstance(model, str):
         mapped = [mapping.attribute for mapping in config.mappings] + [one.attribute for one in config.relations]
-        columns = (
-            ColumnShape(name=name, kind=ColumnKind.TEXT, sql_type="text") for name in dict.fromkeys(mapped)
-        )
+        columns = (ColumnShape(name=name, kind=ColumnKind.TEXT, sql_type="text") for name in dict.fromkeys(mapped))
         return TableShape(name=model, columns=tuple(columns))
     return shape_of_model(model)
 
