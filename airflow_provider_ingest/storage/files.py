@@ -227,7 +227,7 @@ class Staging:
     def _entries(self, area: str) -> list[Any]:
         try:
             return sorted((self.root / area).iterdir(), key=lambda path: str(path.name))
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):  # an empty directory of an object store is not there
             return []
 
     def _is_new(self, entry: Any, before: datetime, files: list[Any]) -> bool:
