@@ -63,7 +63,8 @@ export function upload(path, form, onProgress) {
     request.open("POST", `${prefix}${path}`);
     request.upload.onprogress = (event) => event.lengthComputable && onProgress(event.loaded / event.total);
     request.onerror = () => reject(new Problem(0, null));
-    request.onload = () => answer(new Response(request.responseText || null, { status: request.status })).then(resolve, reject);
+    request.onload = () =>
+      answer(new Response(request.responseText || null, { status: request.status })).then(resolve, reject);
     request.send(form);
   });
 }
@@ -72,7 +73,7 @@ export function upload(path, form, onProgress) {
  * Loads a resource and loads it again while `lively` says that it still moves and the page is looked at.
  * @param {string|null} path nothing is loaded while it is null
  * @param {(data: any) => number|null} [lively] milliseconds until the next look, or null to rest
- * @returns {{data: any, error: Error|null, loading: boolean, reload: () => void}}
+ * @returns {{data: any, error: Problem|null, loading: boolean, reload: () => void}}
  */
 export function useResource(path, lively = () => null) {
   const [state, set] = useState({ path, data: null, error: null, loading: path !== null });
@@ -99,7 +100,9 @@ export function useResource(path, lively = () => null) {
         if (!error.status || error.status >= 500) timer = setTimeout(look, 5000);
       }
     };
-    set((last) => (last.path === path ? { ...last, loading: last.data === null } : { path, data: null, error: null, loading: true }));
+    set((last) =>
+      last.path === path ? { ...last, loading: last.data === null } : { path, data: null, error: null, loading: true },
+    );
     look();
     return () => {
       control.abort();

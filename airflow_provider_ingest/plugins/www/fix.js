@@ -1,105 +1,220 @@
 // Failed rows as a grid to mend, sent back as the corrected file of a retry.
-import { C, Fragment, h, LinkButton, PAGES, Router, useMemo, useState } from "./shell.js";
-import { query, upload, useResource } from "./api.js";
+import { C, Fragment, h, LinkButton, PAGES, Router, useEffect, useMemo, useState } from "./shell.js";
+import { call, query, upload, useResource } from "./api.js";
+import { cellText, correctedCsv } from "./cells.js";
 import { count } from "./format.js";
-import { ErrorNote, Loading, Note } from "./pieces.js";
+import { Cut, ErrorNote, Loading, Note } from "./pieces.js";
+import { Cell, DataTable, Line } from "./table.js";
 
 const MOST = 1000;
-const PAGE = 100;
+const PAGE = 50;
+const MESSAGE = 300;
+
+/** Columns of the log that are no columns of the file. */
 const RESERVED = new Set(["_raw", "_extra"]);
 
-const text = (value) => (value === null || value === undefined ? "" : typeof value === "object" ? JSON.stringify(value) : String(value));
-const quoted = (value) => `"${value.replaceAll('"', '""')}"`;
-const PLAIN = /^[+-]?(\d+([.,]\d*)*|\.\d+)([eE][+-]?\d+)?$/;
-
-/** The same escaping as the download's, since the server takes it back off every corrected file. */
-export const escapeCell = (value) => (/^'*[=+\-@\t\r]/.test(value) && !PLAIN.test(value) ? `'${value}` : value);
-
 /**
- * The corrected rows as CSV with their original row numbers.
- * @param {string[]} columns @param {Array<{number: number, values: Record<string, string>}>} rows
+ * All failed rows of a run, page after page.
+ * @param {any} run nothing is loaded while it is null
+ * @returns {{rows: any[]|null, error: Error|null}} rows are null until all are there, or if the caller may not see them
  */
-export function correctedCsv(columns, rows) {
-  const lines = [[...columns, "_row_number"].map(quoted).join(",")];
-  for (const row of rows) lines.push([...columns.map((name) => quoted(escapeCell(row.values[name] ?? ""))), String(row.number)].join(","));
-  return `${lines.join("\r\n")}\r\n`;
+function useFailedRows(run) {
+  const [state, set] = useState({ rows: null, error: null });
+  const id = run?.id ?? null;
+  useEffect(() => {
+    if (id === null) return undefined;
+    const control = new AbortController();
+    const load = async () => {
+      const rows = [];
+      let last = 1;
+      for (let page = 1; page <= last; page += 1) {
+        const path = `/${id}${query({ rows_page: page, rows_per_page: 100, rows_status: "failed" })}`;
+        const { data } = await call(path, { signal: control.signal });
+        rows.push(...(data.rows ?? []));
+        last = Math.min(data.rows_meta?.last_page ?? 1, MOST);
+      }
+      set({ rows, error: null });
+    };
+    load().catch((error) => error.name === "AbortError" || set({ rows: null, error }));
+    return () => control.abort();
+  }, [id]);
+  return state;
 }
 
-/** One page of failed rows after the other, up to the limit. */
-function usePages(id, pages) {
-  const parts = [];
-  for (let page = 1; page <= MOST / PAGE; page += 1) {
-    // The number of hooks is constant; pages that are not there are not asked for.
-    // eslint-disable-next-line react-hooks/rules-of-hooks
-    parts.push(useResource(page <= pages ? `/${id}${query({ rows_page: page, rows_per_page: PAGE, rows_status: "failed" })}` : null));
-  }
-  return parts;
+/** The columns of the file in its order; of an unknown file those that its rows have. */
+function columnsOf(run, rows) {
+  const known = run.file?.columns ?? [];
+  const seen = rows.flatMap((row) => Object.keys(row.data));
+  return [...new Set([...known, ...seen])].filter((name) => !RESERVED.has(name));
 }
 
-function Grid({ run, rows, columns }) {
+const keyOf = (row, name) => `${row.row_number}\n${name}`;
+
+/** One value to mend, with what is wrong with it below. */
+function Field({ row, name, edits, onEdit }) {
+  const errors = row.errors?.validation?.[name];
+  const edited = edits[keyOf(row, name)];
+  const note = `wrong-${row.row_number}-${name}`;
+  return h(
+    Cell,
+    { verticalAlign: "top", bg: edited !== undefined ? "bg.info" : undefined },
+    h(C.Input, {
+      size: "xs",
+      minW: "9rem",
+      bg: "bg",
+      value: edited ?? cellText(row.data[name]),
+      borderColor: errors && edited === undefined ? "border.error" : undefined,
+      "aria-label": `${name} of row ${row.row_number}`,
+      "aria-invalid": errors ? true : undefined,
+      "aria-describedby": errors ? note : undefined,
+      onChange: (event) => onEdit(row, name, event.target.value),
+    }),
+    errors
+      ? h(C.Text, { id: note, fontSize: "xs", color: "fg.error", mt: 1 }, errors.join("; ").slice(0, MESSAGE))
+      : null,
+  );
+}
+
+/** Back and forth between the pages of the grid. */
+function GridPager({ page, rows, onPage }) {
+  if (rows <= PAGE) return null;
+  const first = page * PAGE;
+  const button = (label, disabled, to) =>
+    h(C.Button, { size: "xs", variant: "outline", disabled, onClick: () => onPage(to) }, label);
+  return h(
+    C.HStack,
+    { as: "nav", "aria-label": "Pages", mt: 3, gap: 3 },
+    button("Previous", page === 0, page - 1),
+    h(
+      C.Text,
+      { fontSize: "sm" },
+      `Rows ${count(first + 1)} to ${count(Math.min(rows, first + PAGE))} of ${count(rows)}`,
+    ),
+    button("Next", first + PAGE >= rows, page + 1),
+  );
+}
+
+/** Asks before the window is closed over corrections that were not sent. */
+function useWarning(isDirty) {
+  useEffect(() => {
+    const ask = (event) => isDirty && event.preventDefault();
+    globalThis.addEventListener("beforeunload", ask);
+    return () => globalThis.removeEventListener("beforeunload", ask);
+  }, [isDirty]);
+}
+
+/** Sends the corrected rows; what was refused, and whether it is under way. */
+function useRetry(run, columns, rows, edits) {
   const navigate = Router.useNavigate();
-  const [edits, setEdits] = useState({});
-  const [page, setPage] = useState(0);
-  const [refusal, setRefusal] = useState(null);
-  const [busy, setBusy] = useState(false);
-  const changed = Object.keys(edits).length;
+  const [state, set] = useState({ busy: false, refusal: null });
+  const value = (row, name) => edits[keyOf(row, name)] ?? cellText(row.data[name]);
   const send = async (dryRun) => {
-    const all = rows.map((row) => ({ number: row.row_number, values: Object.fromEntries(columns.map((name) => [name, edits[`${row.row_number}\n${name}`] ?? text(row.data[name])])) }));
+    const corrected = rows.map((row) => ({
+      number: row.row_number,
+      values: Object.fromEntries(columns.map((name) => [name, value(row, name)])),
+    }));
     const form = new FormData();
     form.append("dry_run", dryRun ? "1" : "0");
-    form.append("file", new Blob([correctedCsv(columns, all)], { type: "text/csv" }), `run-${run.id}-corrected.csv`);
-    setBusy(true);
+    const content = new Blob([correctedCsv(columns, corrected)], { type: "text/csv" });
+    form.append("file", content, `run-${run.id}-corrected.csv`);
+    set({ busy: true, refusal: null });
     try {
       const answer = await upload(`/${run.id}/retry`, form, () => {});
       navigate(`${PAGES}/runs/${answer.data.id}`);
-    } catch (error) {
-      setRefusal(error);
-      setBusy(false);
+    } catch (refusal) {
+      set({ busy: false, refusal });
     }
   };
-  const shown = rows.slice(page * 50, page * 50 + 50);
-  return h(Fragment, null,
+  return { ...state, send };
+}
+
+function Grid({ run, rows }) {
+  const [edits, setEdits] = useState({});
+  const [page, setPage] = useState(0);
+  const columns = useMemo(() => columnsOf(run, rows), [run.id, rows]);
+  const { busy, refusal, send } = useRetry(run, columns, rows, edits);
+  const changed = Object.keys(edits).length;
+  useWarning(changed > 0 && !busy);
+  const edit = (row, name, text) =>
+    setEdits(({ [keyOf(row, name)]: _, ...others }) =>
+      text === cellText(row.data[name]) ? others : { ...others, [keyOf(row, name)]: text },
+    );
+  const button = (label, dryRun, extra) =>
+    h(C.Button, { size: "sm", disabled: busy, onClick: () => send(dryRun), ...extra }, label);
+  return h(
+    Fragment,
+    null,
     refusal ? h(ErrorNote, { error: refusal }) : null,
-    h(C.HStack, { mb: 3, gap: 3, wrap: "wrap" },
-      h(C.Button, { colorPalette: "blue", size: "sm", disabled: busy, onClick: () => send(run.is_dry_run) }, "Retry with these corrections"),
-      h(C.Button, { variant: "outline", size: "sm", disabled: busy, onClick: () => send(true) }, "Try as dry run"),
-      h(C.Text, { fontSize: "sm", color: "fg.muted", role: "status" }, `${count(changed)} cells changed in ${count(rows.length)} rows`)),
-    h(C.Table.ScrollArea, { tabIndex: 0, role: "region", "aria-label": "Failed rows to correct" }, h(C.Table.Root, { size: "sm" },
-      h(C.Table.Header, null, h(C.Table.Row, null, h(C.Table.ColumnHeader, null, "Row"), columns.map((name) => h(C.Table.ColumnHeader, { key: name }, name)), h(C.Table.ColumnHeader, null, "What is wrong"))),
-      h(C.Table.Body, null, shown.map((row) => h(C.Table.Row, { key: row.row_number },
-        h(C.Table.Cell, { verticalAlign: "top" }, count(row.row_number)),
-        columns.map((name) => {
-          const key = `${row.row_number}\n${name}`;
-          const errors = row.errors?.validation?.[name];
-          return h(C.Table.Cell, { key: name, verticalAlign: "top" },
-            h(C.Input, { size: "xs", minW: "8rem", value: edits[key] ?? text(row.data[name]), "aria-label": `${name} of row ${row.row_number}`, "aria-invalid": errors ? true : undefined,
-              borderColor: errors ? "border.error" : undefined, onChange: (event) => setEdits((last) => ({ ...last, [key]: event.target.value })) }),
-            errors ? h(C.Text, { fontSize: "xs", color: "fg.error" }, errors.join("; ").slice(0, 300)) : null);
-        }),
-        h(C.Table.Cell, { verticalAlign: "top", fontSize: "sm" }, (row.errors?.message ?? "").slice(0, 300))))))),
-    rows.length > 50 ? h(C.HStack, { mt: 3 },
-      h(C.Button, { size: "xs", variant: "outline", disabled: !page, onClick: () => setPage(page - 1) }, "Previous"),
-      h(C.Text, { fontSize: "sm" }, `Rows ${count(page * 50 + 1)} to ${count(Math.min(rows.length, page * 50 + 50))} of ${count(rows.length)}`),
-      h(C.Button, { size: "xs", variant: "outline", disabled: (page + 1) * 50 >= rows.length, onClick: () => setPage(page + 1) }, "Next")) : null);
+    h(
+      C.HStack,
+      { mb: 3, gap: 3, wrap: "wrap" },
+      run.is_dry_run ? null : button("Retry with these corrections", false, { colorPalette: "brand" }),
+      button("Try as dry run", true, { variant: "outline" }),
+      h(
+        C.Text,
+        { fontSize: "sm", color: "fg.muted", role: "status" },
+        `${count(changed)} ${changed === 1 ? "cell" : "cells"} changed in ${count(rows.length)} rows`,
+      ),
+    ),
+    h(
+      DataTable,
+      {
+        label: "Failed rows to correct",
+        head: ["Row", ...columns.map((name) => h(Cut, { width: "12rem" }, name)), "What is wrong"],
+      },
+      rows.slice(page * PAGE, page * PAGE + PAGE).map((row) =>
+        h(
+          Line,
+          { key: row.row_number },
+          h(Cell, { verticalAlign: "top", pt: 3 }, count(row.row_number)),
+          columns.map((name) => h(Field, { key: name, row, name, edits, onEdit: edit })),
+          h(
+            Cell,
+            { verticalAlign: "top", fontSize: "sm", minW: "14rem", overflowWrap: "anywhere" },
+            (row.errors?.message ?? "").slice(0, MESSAGE),
+          ),
+        ),
+      ),
+    ),
+    h(GridPager, { page, rows: rows.length, onPage: setPage }),
+  );
+}
+
+/** Why there is no grid; null if there is one. */
+function obstacle(run, rows) {
+  if (!run.progress.failed) return ["No row of this run failed.", null];
+  if (run.progress.failed > MOST) {
+    return [
+      `${count(run.progress.failed)} rows are too many for a page.`,
+      "Download them, correct the file, and upload it on the run's page.",
+    ];
+  }
+  if (!run.can?.retry) return ["You may not retry this run.", null];
+  if (rows && !rows.length) return ["The failed rows are not to be seen.", "They were not logged, or are pruned."];
+  return null;
 }
 
 /** The page. */
 export function Fix() {
   const { runId } = Router.useParams();
-  const first = useResource(`/${encodeURIComponent(runId)}${query({ rows_per_page: 1 })}`);
-  const run = first.data?.data;
-  const pages = run && run.progress.failed <= MOST ? Math.ceil(run.progress.failed / PAGE) : 0;
-  const parts = usePages(runId, pages);
-  const error = first.error ?? parts.find((part) => part.error)?.error;
-  const ready = run && parts.slice(0, pages).every((part) => part.data);
-  const rows = useMemo(() => (ready ? parts.slice(0, pages).flatMap((part) => part.data.data.rows ?? []) : []), [ready]);
-  const columns = useMemo(() => [...new Set(rows.flatMap((row) => Object.keys(row.data)))].filter((name) => !RESERVED.has(name)), [rows]);
-  return h(C.Box, null,
-    h(C.HStack, { mb: 3, gap: 3 }, h(C.Heading, { as: "h1", size: "xl" }, `Fix run #${runId}`), h(LinkButton, { to: `${PAGES}/runs/${runId}` }, "Back to the run")),
-    error ? h(ErrorNote, { error, retry: first.reload }) : null,
-    !ready && !error ? h(Loading) : null,
-    run && !run.progress.failed ? h(Note, { title: "No row of this run failed." }) : null,
-    run && run.progress.failed > MOST ? h(Note, { title: `${count(run.progress.failed)} rows are too many for a page.` }, "Download them, correct the file, and upload it on the run's page.") : null,
-    ready && run.progress.failed && run.progress.failed <= MOST && !run.can?.retry ? h(Note, { title: "You may not retry this run." }) : null,
-    ready && rows.length && run.can?.retry ? h(Grid, { run, rows, columns }) : null);
+  const found = useResource(`/${encodeURIComponent(runId)}${query({ rows_per_page: 1 })}`);
+  const run = found.data?.data ?? null;
+  const isFixable = run !== null && obstacle(run, null) === null;
+  const { rows, error } = useFailedRows(isFixable ? run : null);
+  const refused = found.error ?? error;
+  const reason = run && obstacle(run, rows);
+  return h(
+    C.Box,
+    null,
+    h(
+      C.HStack,
+      { mb: 4, gap: 3, wrap: "wrap", justify: "space-between" },
+      h(C.Heading, { as: "h1", size: "xl" }, `Fix run #${runId}`),
+      h(LinkButton, { to: `${PAGES}/runs/${runId}` }, "Back to the run"),
+    ),
+    refused ? h(ErrorNote, { error: refused, retry: found.reload }) : null,
+    reason ? h(Note, { title: reason[0] }, reason[1]) : null,
+    !refused && !reason && !rows ? h(Loading) : null,
+    !reason && rows ? h(Grid, { run, rows }) : null,
+  );
 }

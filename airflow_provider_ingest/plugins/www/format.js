@@ -13,7 +13,9 @@ export function duration(seconds) {
   if (seconds === null || seconds === undefined || Number.isNaN(seconds)) return "–";
   if (seconds < 60) return `${seconds < 10 ? seconds.toFixed(1) : Math.round(seconds)} s`;
   const minutes = Math.floor(seconds / 60);
-  return minutes < 60 ? `${minutes} min ${Math.round(seconds % 60)} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+  return minutes < 60
+    ? `${minutes} min ${Math.round(seconds % 60)} s`
+    : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
 /** Bytes as 12.3 MB. */
@@ -37,7 +39,7 @@ export function percent(part, whole) {
 }
 
 /** Seconds since the start, until the end or now. */
-export const elapsed = (run) => (new Date(run.completed_at ?? Date.now()) - new Date(run.started_at)) / 1000;
+export const elapsed = (run) => (Date.parse(run.completed_at ?? new Date().toISOString()) - Date.parse(run.started_at)) / 1000;
 
 /** Rows a second and seconds left of a run that works; null while nothing is known. */
 export function pace(run) {

@@ -40,15 +40,22 @@ function Navigation() {
   const root = path.slice(0, path.indexOf("/plugin/ingest") + "/plugin/ingest".length);
   const rest = path.slice(root.length).split("/").filter(Boolean)[0] ?? "";
   const current = rest === "runs" ? "" : rest;
-  return h(C.HStack, { as: "nav", "aria-label": "Ingest", gap: 5, mb: 4, borderBottomWidth: 1, pb: 2 },
-    SECTIONS.map(([to, label]) => h(Link, { key: to, to: `${root}/${to}`, current: current === to }, label)));
+  return h(
+    C.HStack,
+    { as: "nav", "aria-label": "Ingest", gap: 5, mb: 4, borderBottomWidth: 1, pb: 2 },
+    SECTIONS.map(([to, label]) => h(Link, { key: to, to: `${root}/${to}`, current: current === to }, label)),
+  );
 }
 
 /** The pages under the navigation's own entry. */
 function Pages() {
-  return h(C.Box, { p: 4, maxW: "1400px", mx: "auto", w: "100%", "data-testid": "ingest" },
+  return h(
+    C.Box,
+    { p: 4, maxW: "1400px", mx: "auto", w: "100%", "data-testid": "ingest" },
     h(Navigation),
-    h(Routes, null,
+    h(
+      Routes,
+      null,
       h(Route, { index: true, element: h(Runs) }),
       h(Route, { path: "runs/:runId", element: h(RunPage) }),
       h(Route, { path: "runs/:runId/fix", element: h(Fix) }),
@@ -56,7 +63,9 @@ function Pages() {
       h(Route, { path: "importers/:slug", element: h(Importer) }),
       h(Route, { path: "upload", element: h(Upload) }),
       h(Route, { path: "upload/:slug", element: h(Upload) }),
-      h(Route, { path: "*", element: h(Note, { title: "There is no such page." }) })));
+      h(Route, { path: "*", element: h(Note, { title: "There is no such page." }) }),
+    ),
+  );
 }
 
 /** A run named by the address; another id is another page, with a state of its own. */

@@ -3,55 +3,114 @@ import { C, h, LinkButton } from "./shell.js";
 import { count, duration, elapsed, isOpen, pace, percent, time } from "./format.js";
 
 const COLORS = {
-  pending: "gray", processing: "blue", cancelling: "orange", completed: "green",
-  completed_with_errors: "yellow", failed: "red", cancelled: "orange",
+  pending: "gray",
+  processing: "blue",
+  cancelling: "orange",
+  completed: "green",
+  completed_with_errors: "yellow",
+  failed: "red",
+  cancelled: "orange",
 };
 export const ENDS = [
-  ["created", "green.solid"], ["updated", "teal.solid"], ["skipped", "gray.solid"],
-  ["failed", "red.solid"], ["unprocessed", "gray.muted"],
+  ["created", "green.solid"],
+  ["updated", "teal.solid"],
+  ["skipped", "gray.solid"],
+  ["failed", "red.solid"],
+  ["unprocessed", "gray.muted"],
 ];
 
 /** The status of a run, in words and colour. */
 export function StatusBadge({ status, dry = false }) {
-  return h(C.HStack, { gap: 1, display: "inline-flex" },
-    h(C.Badge, { colorPalette: COLORS[status] ?? "gray", variant: "subtle", "data-status": status }, status.replaceAll("_", " ")),
-    dry ? h(C.Badge, { colorPalette: "purple", variant: "outline" }, "dry run") : null);
+  return h(
+    C.HStack,
+    { gap: 1, display: "inline-flex" },
+    h(
+      C.Badge,
+      { colorPalette: COLORS[status] ?? "gray", variant: "subtle", "data-status": status },
+      status.replaceAll("_", " "),
+    ),
+    dry ? h(C.Badge, { colorPalette: "purple", variant: "outline" }, "dry run") : null,
+  );
 }
 
 /** A quiet box with a title and, below, what to do. */
 export function Note({ title, children, action }) {
-  return h(C.VStack, { borderWidth: 1, borderRadius: "md", p: 8, gap: 2, color: "fg.muted", textAlign: "center" },
-    h(C.Text, { fontWeight: "semibold", color: "fg" }, title), children ? h(C.Box, null, children) : null, action ?? null);
+  return h(
+    C.VStack,
+    { borderWidth: 1, borderRadius: "md", p: 8, gap: 2, color: "fg.muted", textAlign: "center" },
+    h(C.Text, { fontWeight: "semibold", color: "fg" }, title),
+    children ? h(C.Box, null, children) : null,
+    action ?? null,
+  );
 }
 
 /** What went wrong, and a way to try again. */
 export function ErrorNote({ error, retry }) {
-  return h(C.Alert.Root, { status: error.status === 403 || error.status === 404 ? "warning" : "error", role: "alert", mb: 3 },
+  return h(
+    C.Alert.Root,
+    { status: error.status === 403 || error.status === 404 ? "warning" : "error", role: "alert", mb: 3 },
     h(C.Alert.Indicator),
-    h(C.Alert.Content, null, h(C.Alert.Title, null, error.message),
-      error.errors?.length ? h(C.Alert.Description, null, error.errors.map((e) => `${e.field ?? ""}: ${e.message}`).join(" · ")) : null),
-    retry ? h(C.Button, { size: "xs", variant: "outline", onClick: retry }, "Try again") : null);
+    h(
+      C.Alert.Content,
+      null,
+      h(C.Alert.Title, null, error.message),
+      error.errors?.length
+        ? h(C.Alert.Description, null, error.errors.map((e) => `${e.field ?? ""}: ${e.message}`).join(" · "))
+        : null,
+    ),
+    retry ? h(C.Button, { size: "xs", variant: "outline", onClick: retry }, "Try again") : null,
+  );
 }
 
 /** Waiting, shown to screen readers too. */
-export const Loading = () => h(C.HStack, { p: 4, role: "status", color: "fg.muted" }, h(C.Spinner, { size: "sm" }), h(C.Text, null, "Loading…"));
+export const Loading = () =>
+  h(C.HStack, { p: 4, role: "status", color: "fg.muted" }, h(C.Spinner, { size: "sm" }), h(C.Text, null, "Loading…"));
 
 /** A long name, cut, with all of it on hover and focus. */
 export function Cut({ children, width = "16rem" }) {
-  return h(C.Text, { as: "span", display: "inline-block", maxW: width, truncate: true, verticalAlign: "bottom", title: String(children ?? "") },
-    h("bdi", null, children ?? "–"));
+  return h(
+    C.Text,
+    {
+      as: "span",
+      display: "inline-block",
+      maxW: width,
+      truncate: true,
+      verticalAlign: "bottom",
+      title: String(children ?? ""),
+    },
+    h("bdi", null, children ?? "–"),
+  );
 }
 
 /** How a run's rows ended, as one bar and in numbers. */
 export function CountsBar({ progress }) {
   const total = Math.max(progress.total, 1);
   const label = ENDS.map(([name]) => `${count(progress[name])} ${name}`).join(", ");
-  return h(C.Box, null,
-    h(C.Flex, { h: 3, borderRadius: "sm", overflow: "hidden", bg: "bg.muted", role: "img", "aria-label": label },
-      ENDS.map(([name, color]) => (progress[name] ? h(C.Box, { key: name, bg: color, w: `${(100 * progress[name]) / total}%`, minW: "2px" }) : null))),
-    h(C.Flex, { gap: 4, mt: 2, wrap: "wrap" },
-      ENDS.map(([name, color]) => h(C.HStack, { key: name, gap: 1.5 }, h(C.Box, { boxSize: 2.5, bg: color, borderRadius: "xs" }),
-        h(C.Text, { fontSize: "sm" }, `${count(progress[name])} ${name}`)))));
+  return h(
+    C.Box,
+    null,
+    h(
+      C.Flex,
+      { h: 3, borderRadius: "sm", overflow: "hidden", bg: "bg.muted", role: "img", "aria-label": label },
+      ENDS.map(([name, color]) =>
+        progress[name]
+          ? h(C.Box, { key: name, bg: color, w: `${(100 * progress[name]) / total}%`, minW: "2px" })
+          : null,
+      ),
+    ),
+    h(
+      C.Flex,
+      { gap: 4, mt: 2, wrap: "wrap" },
+      ENDS.map(([name, color]) =>
+        h(
+          C.HStack,
+          { key: name, gap: 1.5 },
+          h(C.Box, { boxSize: 2.5, bg: color, borderRadius: "xs" }),
+          h(C.Text, { fontSize: "sm" }, `${count(progress[name])} ${name}`),
+        ),
+      ),
+    ),
+  );
 }
 
 /** The moving line of a run that works, the resting one of a run that has ended. */
@@ -65,10 +124,23 @@ export function ProgressLine({ run, compact = false }) {
       ? `${count(progress.processed)} of ${count(progress.total)}${rate ? ` · ${count(Math.round(rate))} rows/s` : ""}${left === null ? "" : ` · ${duration(left)} left`}`
       : "Preparing…"
     : `${count(progress.processed)} of ${count(progress.total)}`;
-  return h(C.Box, { minW: compact ? "12rem" : undefined },
-    h(C.Progress.Root, { value, size: compact ? "xs" : "md", colorPalette: run.status === "failed" ? "red" : "blue", striped: working, animated: working,
-      "aria-label": `Progress of run ${run.id}` }, h(C.Progress.Track, null, h(C.Progress.Range))),
-    h(C.Text, { fontSize: "xs", color: "fg.muted", mt: 1 }, text));
+  return h(
+    C.Box,
+    { minW: compact ? "12rem" : undefined },
+    h(
+      C.Progress.Root,
+      {
+        value,
+        size: compact ? "xs" : "md",
+        colorPalette: run.status === "failed" ? "red" : "blue",
+        striped: working,
+        animated: working,
+        "aria-label": `Progress of run ${run.id}`,
+      },
+      h(C.Progress.Track, null, h(C.Progress.Range)),
+    ),
+    h(C.Text, { fontSize: "xs", color: "fg.muted", mt: 1 }, text),
+  );
 }
 
 /** How long a run takes or took. */
@@ -80,31 +152,78 @@ export const Moment = ({ at }) => h("time", { dateTime: at ?? undefined, title: 
 /** Pages of a listing. */
 export function Pager({ meta, onPage }) {
   if (!meta || meta.last_page <= 1) return null;
-  return h(C.HStack, { as: "nav", "aria-label": "Pages", mt: 3, gap: 3 },
-    h(C.Button, { size: "xs", variant: "outline", disabled: meta.current_page <= 1, onClick: () => onPage(meta.current_page - 1) }, "Previous"),
+  return h(
+    C.HStack,
+    { as: "nav", "aria-label": "Pages", mt: 3, gap: 3 },
+    h(
+      C.Button,
+      {
+        size: "xs",
+        variant: "outline",
+        disabled: meta.current_page <= 1,
+        onClick: () => onPage(meta.current_page - 1),
+      },
+      "Previous",
+    ),
     h(C.Text, { fontSize: "sm" }, `Page ${count(meta.current_page)} of ${count(meta.last_page)}`),
-    h(C.Button, { size: "xs", variant: "outline", disabled: meta.current_page >= meta.last_page, onClick: () => onPage(meta.current_page + 1) }, "Next"));
+    h(
+      C.Button,
+      {
+        size: "xs",
+        variant: "outline",
+        disabled: meta.current_page >= meta.last_page,
+        onClick: () => onPage(meta.current_page + 1),
+      },
+      "Next",
+    ),
+  );
 }
 
 /** A labelled native select; native ones work with every keyboard and screen reader. */
 export function Choice({ label, value, options, onChange }) {
-  return h(C.HStack, { as: "label", gap: 2, fontSize: "sm" }, h("span", null, label),
-    h(C.NativeSelect.Root, { size: "sm", width: "auto" },
-      h(C.NativeSelect.Field, { value, onChange: (event) => onChange(event.target.value), "aria-label": label },
-        options.map(([key, text]) => h("option", { key, value: key }, text))), h(C.NativeSelect.Indicator)));
+  return h(
+    C.HStack,
+    { as: "label", gap: 2, fontSize: "sm" },
+    h("span", null, label),
+    h(
+      C.NativeSelect.Root,
+      { size: "sm", width: "auto" },
+      h(
+        C.NativeSelect.Field,
+        { value, onChange: (event) => onChange(event.target.value), "aria-label": label },
+        options.map(([key, text]) => h("option", { key, value: key }, text)),
+      ),
+      h(C.NativeSelect.Indicator),
+    ),
+  );
 }
 
 /** Facts as a list of terms. */
 export function Facts({ of }) {
-  return h(C.DataList.Root, { orientation: "horizontal", size: "sm" },
-    of.filter(([, value]) => value !== null && value !== undefined && value !== "").map(([term, value]) =>
-      h(C.DataList.Item, { key: term }, h(C.DataList.ItemLabel, { minW: "9rem" }, term), h(C.DataList.ItemValue, { overflowWrap: "anywhere" }, value))));
+  return h(
+    C.DataList.Root,
+    { orientation: "horizontal", size: "sm" },
+    of
+      .filter(([, value]) => value !== null && value !== undefined && value !== "")
+      .map(([term, value]) =>
+        h(
+          C.DataList.Item,
+          { key: term },
+          h(C.DataList.ItemLabel, { minW: "9rem" }, term),
+          h(C.DataList.ItemValue, { overflowWrap: "anywhere" }, value),
+        ),
+      ),
+  );
 }
 
 /** A heading with what it heads. */
 export function Section({ title, children, aside }) {
-  return h(C.Box, { as: "section", mt: 6 },
-    h(C.HStack, { justify: "space-between", mb: 2 }, h(C.Heading, { as: "h2", size: "md" }, title), aside ?? null), children);
+  return h(
+    C.Box,
+    { as: "section", mt: 6 },
+    h(C.HStack, { justify: "space-between", mb: 2 }, h(C.Heading, { as: "h2", size: "md" }, title), aside ?? null),
+    children,
+  );
 }
 
 /** The share of rows that failed. */

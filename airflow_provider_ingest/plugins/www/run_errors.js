@@ -1,68 +1,173 @@
 // What went wrong in a run: messages by frequency, and the rows behind each.
 import { C, Fragment, h, useState } from "./shell.js";
 import { query, useResource } from "./api.js";
+import { cellText } from "./cells.js";
 import { count, percent } from "./format.js";
 import { Cut, ErrorNote, Loading, Pager, Section } from "./pieces.js";
+import { Cell, DataTable, Line } from "./table.js";
+import { Trace } from "./trace.js";
+
+const COLUMNS = 40;
+const MESSAGE = 500;
+
+/** One message as a bar; pressed, it is the one whose rows are shown. */
+function Bar({ entry, share, most, isChosen, onChoose }) {
+  return h(
+    C.Button,
+    {
+      variant: isChosen ? "subtle" : "ghost",
+      size: "sm",
+      w: "100%",
+      h: "auto",
+      py: 1.5,
+      px: 2,
+      display: "block",
+      textAlign: "start",
+      fontWeight: "normal",
+      "aria-pressed": isChosen,
+      onClick: () => onChoose(isChosen ? null : entry.message),
+    },
+    h(
+      C.Flex,
+      { justify: "space-between", gap: 3 },
+      h(Cut, { width: "100%" }, entry.message),
+      h(C.Text, { as: "span", color: "fg.muted", flexShrink: 0 }, `${count(entry.count)} · ${share}`),
+    ),
+    h(C.Box, {
+      h: "4px",
+      mt: 1,
+      bg: "red.solid",
+      borderRadius: "full",
+      w: `${(100 * entry.count) / most}%`,
+      minW: "4px",
+    }),
+  );
+}
 
 /** Messages as bars; each is a button that shows its rows only. */
 function Bars({ title, entries, total, chosen, onChoose }) {
   if (!entries.length) return null;
-  const most = entries[0].count;
-  return h(C.Box, { flex: 1, minW: "18rem" },
+  return h(
+    C.Box,
+    { flex: "1 1 18rem", minW: 0, role: "group", "aria-label": title },
     h(C.Heading, { as: "h3", size: "sm", mb: 2 }, title),
-    entries.map(({ message, count: times }) => h(C.Button, {
-      key: message, variant: chosen === message ? "subtle" : "ghost", size: "sm", w: "100%", justifyContent: "flex-start", h: "auto", py: 1, px: 2,
-      "aria-pressed": chosen === message, onClick: () => onChoose(chosen === message ? null : message),
-    }, h(C.Box, { w: "100%", textAlign: "start" },
-      h(C.Flex, { justify: "space-between", gap: 3 }, h(Cut, { width: "26rem" }, message), h("span", null, `${count(times)} · ${percent(times, total)}`)),
-      h(C.Box, { h: "3px", mt: 1, bg: "red.solid", borderRadius: "full", w: `${(100 * times) / most}%` })))));
+    entries.map((entry) =>
+      h(Bar, {
+        key: entry.message,
+        entry,
+        share: percent(entry.count, total),
+        most: entries[0].count,
+        isChosen: chosen === entry.message,
+        onChoose,
+      }),
+    ),
+  );
 }
 
-const message = (row) => row.errors?.message ?? "";
-const cell = (value) => (value === null || value === undefined ? "" : typeof value === "object" ? JSON.stringify(value) : String(value));
-
-/** The steps a value went through, where tracing was on. */
-function Trace({ trace }) {
-  const steps = trace.transformations ?? trace;
-  return h(C.Box, { fontSize: "sm" }, Object.entries(steps).filter(([, list]) => Array.isArray(list)).map(([attribute, list]) =>
-    h(C.HStack, { key: attribute, gap: 2, wrap: "wrap", py: 0.5 }, h(C.Text, { as: "span", fontWeight: "semibold", minW: "8rem" }, attribute),
-      list.map((step, index) => h(Fragment, { key: index }, index ? h("span", { "aria-hidden": true }, "→") : null,
-        h(C.Text, { as: "span", color: "fg.muted" }, step.step), h(C.Code, null, h("bdi", null, cell(step.value).slice(0, 200) || "∅")))))));
+/** What is wrong with a row, field by field where a field is known. */
+function Reasons({ errors }) {
+  const fields = Object.entries(errors?.validation ?? {});
+  if (!fields.length) return h(C.Text, { overflowWrap: "anywhere" }, (errors?.message ?? "").slice(0, MESSAGE));
+  return fields.map(([field, texts]) =>
+    h(
+      C.Text,
+      { key: field, overflowWrap: "anywhere" },
+      h("b", null, h("bdi", null, field)),
+      `: ${texts.join("; ").slice(0, MESSAGE)}`,
+    ),
+  );
 }
 
-function FailedRow({ row, columns }) {
-  const [open, setOpen] = useState(false);
+function FailedRow({ row, columns, hasTrace }) {
+  const [isOpen, setOpen] = useState(false);
   const validation = row.errors?.validation ?? {};
-  const fields = Object.keys(validation);
-  return h(Fragment, null,
-    h(C.Table.Row, null,
-      h(C.Table.Cell, { verticalAlign: "top", whiteSpace: "nowrap" }, count(row.row_number),
-        row.line_number ? h(C.Text, { fontSize: "xs", color: "fg.muted" }, `line ${count(row.line_number)}`) : null),
-      columns.map((name) => h(C.Table.Cell, { key: name, verticalAlign: "top", bg: validation[name] ? "bg.error" : undefined, color: validation[name] ? "fg.error" : undefined,
-        "data-offending": validation[name] ? "true" : undefined }, h(Cut, { width: "10rem" }, cell(row.data[name])))),
-      h(C.Table.Cell, { verticalAlign: "top", minW: "16rem" },
-        fields.length ? fields.map((field) => h(C.Text, { key: field, fontSize: "sm", overflowWrap: "anywhere" }, h("b", null, field), `: ${validation[field].join("; ").slice(0, 500)}`))
-          : h(C.Text, { fontSize: "sm", overflowWrap: "anywhere" }, message(row).slice(0, 500))),
-      h(C.Table.Cell, { verticalAlign: "top" }, row.trace ? h(C.Button, { size: "2xs", variant: "outline", "aria-expanded": open, onClick: () => setOpen(!open) }, "Trace") : null)),
-    open ? h(C.Table.Row, null, h(C.Table.Cell, { colSpan: columns.length + 3 }, h(Trace, { trace: row.trace }))) : null);
+  const cells = columns.map((name) => {
+    const isWrong = Boolean(validation[name]);
+    return h(
+      Cell,
+      {
+        key: name,
+        verticalAlign: "top",
+        bg: isWrong ? "bg.error" : undefined,
+        color: isWrong ? "fg.error" : undefined,
+        "data-offending": isWrong || undefined,
+      },
+      h(Cut, { width: "10rem" }, cellText(row.data[name])),
+    );
+  });
+  const line = row.line_number ? `line ${count(row.line_number)}` : null;
+  const toggle = row.trace
+    ? h(
+        C.Button,
+        {
+          size: "2xs",
+          variant: "outline",
+          "aria-expanded": isOpen,
+          "aria-label": `Trace of row ${row.row_number}`,
+          onClick: () => setOpen(!isOpen),
+        },
+        "Trace",
+      )
+    : null;
+  return h(
+    Fragment,
+    null,
+    h(
+      Line,
+      { "data-row": row.row_number },
+      h(
+        Cell,
+        { verticalAlign: "top", whiteSpace: "nowrap" },
+        count(row.row_number),
+        line ? h(C.Text, { fontSize: "xs", color: "fg.muted" }, line) : null,
+      ),
+      cells,
+      h(
+        Cell,
+        { verticalAlign: "top", minW: "16rem", maxW: "30rem", fontSize: "sm" },
+        h(Reasons, { errors: row.errors }),
+      ),
+      hasTrace ? h(Cell, { verticalAlign: "top" }, toggle) : null,
+    ),
+    isOpen ? h(Line, null, h(Cell, { colSpan: columns.length + 3 }, h(Trace, { trace: row.trace }))) : null,
+  );
 }
 
 /** The failed rows of one message, or of all. */
 function FailedRows({ run, chosen }) {
   const [page, setPage] = useState(1);
   const path = `/${run.id}${query({ rows_page: page, rows_per_page: 25, rows_status: "failed", rows_message: chosen })}`;
-  const { data, error, loading, reload } = useResource(path);
+  const { data, error, loading, reload } = useResource(path, () => (run.completed_at ? null : 4000));
   if (error) return h(ErrorNote, { error, retry: reload });
   if (loading || !data) return h(Loading);
-  const rows = data.data.rows ?? [];
+  const rows = data.data.rows;
+  if (!rows) return h(C.Text, { color: "fg.muted" }, "The rows are not logged, or you may not see them.");
   if (!rows.length) return h(C.Text, { color: "fg.muted" }, "The rows themselves were not logged, or are pruned.");
-  const columns = [...new Set(rows.flatMap((row) => Object.keys(row.data)))].slice(0, 40);
-  return h(Fragment, null,
-    h(C.Table.ScrollArea, { tabIndex: 0, role: "region", "aria-label": "Failed rows" }, h(C.Table.Root, { size: "sm" },
-      h(C.Table.Header, null, h(C.Table.Row, null, h(C.Table.ColumnHeader, null, "Row"), columns.map((name) => h(C.Table.ColumnHeader, { key: name }, h(Cut, { width: "10rem" }, name))),
-        h(C.Table.ColumnHeader, null, "What is wrong"), h(C.Table.ColumnHeader, null, h(C.VisuallyHidden, null, "Trace")))),
-      h(C.Table.Body, null, rows.map((row) => h(FailedRow, { key: row.row_number, row, columns }))))),
-    h(Pager, { meta: data.data.rows_meta, onPage: setPage }));
+  const known = run.file?.columns ?? [];
+  const columns = [...new Set([...known, ...rows.flatMap((row) => Object.keys(row.data))])].slice(0, COLUMNS);
+  const hasTrace = rows.some((row) => row.trace);
+  const head = ["Row", ...columns.map((name) => h(Cut, { width: "10rem" }, name)), "What is wrong"];
+  return h(
+    Fragment,
+    null,
+    h(
+      DataTable,
+      { label: "Failed rows", head: hasTrace ? [...head, h(C.VisuallyHidden, null, "Trace")] : head },
+      rows.map((row) => h(FailedRow, { key: row.row_number, row, columns, hasTrace })),
+    ),
+    h(Pager, { meta: data.data.rows_meta, onPage: setPage }),
+  );
+}
+
+/** Which rows are shown, and the way back to all of them. */
+function Chosen({ message, onClear }) {
+  return h(
+    C.HStack,
+    { mb: 2, gap: 2, fontSize: "sm" },
+    h(C.Text, { color: "fg.muted", flexShrink: 0 }, "Only rows with"),
+    h(Cut, { width: "30rem" }, message),
+    h(C.Button, { size: "2xs", variant: "outline", onClick: onClear }, "Show all"),
+  );
 }
 
 /** The summary, and the rows it is made of. */
@@ -71,9 +176,20 @@ export function Errors({ run }) {
   const { data, error } = useResource(`/${run.id}/errors/summary`, () => (run.completed_at ? null : 4000));
   if (error) return h(ErrorNote, { error });
   const summary = data?.data;
-  return h(Section, { title: "Errors" },
-    summary ? h(C.Flex, { gap: 6, wrap: "wrap", mb: 4 },
-      h(Bars, { title: "By message", entries: summary.error_summary, total: summary.total_failed_rows, chosen, onChoose: setChosen }),
-      h(Bars, { title: "By field", entries: summary.validation_summary, total: summary.total_failed_rows, chosen, onChoose: setChosen })) : null,
-    h(FailedRows, { key: chosen ?? "", run, chosen }));
+  const bars = (title, entries) =>
+    h(Bars, { title, entries, total: summary.total_failed_rows, chosen, onChoose: setChosen });
+  return h(
+    Section,
+    { title: "Errors" },
+    summary
+      ? h(
+          C.Flex,
+          { gap: 6, wrap: "wrap", mb: 4 },
+          bars("By field", summary.validation_summary),
+          bars("By message", summary.error_summary),
+        )
+      : null,
+    chosen ? h(Chosen, { message: chosen, onClear: () => setChosen(null) }) : null,
+    h(FailedRows, { key: chosen ?? "", run, chosen }),
+  );
 }

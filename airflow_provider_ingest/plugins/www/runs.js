@@ -1,34 +1,81 @@
 // All runs, newest first.
-import { C, h, Link, LinkButton, PAGES, Router } from "./shell.js";
+import { C, h, LinkButton, PAGES, Router, useEffect, useState } from "./shell.js";
 import { query, useResource } from "./api.js";
-import { count, isOpen } from "./format.js";
-import { Choice, Cut, ErrorNote, Loading, Moment, Note, Pager, ProgressLine, StatusBadge, Took } from "./pieces.js";
+import { Choice, ErrorNote, Loading, Note, Pager } from "./pieces.js";
+import { RunsTable, whileOpen } from "./runs_table.js";
 
 const STATUSES = ["pending", "processing", "cancelling", "completed", "completed_with_errors", "failed", "cancelled"];
 const FILTERS = ["importer", "status", "user", "after", "before"];
 
-/** One line per run; also used by the tab of a DAG. */
-export function RunsTable({ runs, hideImporter = false }) {
-  const head = ["Run", ...(hideImporter ? [] : ["Importer"]), "Status", "Progress", "Failed", "File", "Started", "Took", "By", "DAG run"];
-  return h(C.Table.ScrollArea, null, h(C.Table.Root, { size: "sm", "aria-label": "Ingest runs" },
-    h(C.Table.Header, null, h(C.Table.Row, null, head.map((name) => h(C.Table.ColumnHeader, { key: name }, name)))),
-    h(C.Table.Body, null, runs.map((run) => h(C.Table.Row, { key: run.id },
-      h(C.Table.Cell, null, h(Link, { to: `${PAGES}/runs/${run.id}` }, `#${run.id}`)),
-      hideImporter ? null : h(C.Table.Cell, null, h(Link, { to: `${PAGES}/importers/${run.importer}` }, h(Cut, null, run.importer))),
-      h(C.Table.Cell, null, h(StatusBadge, { status: run.status, dry: run.is_dry_run })),
-      h(C.Table.Cell, null, h(ProgressLine, { run, compact: true })),
-      h(C.Table.Cell, { textAlign: "end", color: run.progress.failed ? "fg.error" : undefined }, count(run.progress.failed)),
-      h(C.Table.Cell, null, h(Cut, { width: "12rem" }, run.original_filename)),
-      h(C.Table.Cell, { whiteSpace: "nowrap" }, h(Moment, { at: run.started_at })),
-      h(C.Table.Cell, { whiteSpace: "nowrap" }, h(Took, { run })),
-      h(C.Table.Cell, null, h(Cut, { width: "8rem" }, run.user_name)),
-      h(C.Table.Cell, null, h(Link, { to: `/dags/${encodeURIComponent(run.dag_id)}/runs/${encodeURIComponent(run.dag_run_id)}` }, "open")))))));
+/** Milliseconds without a key before a typed filter is asked for. */
+const PAUSE = 400;
+
+/** A typed filter: the address changes when the typing rests. */
+function TypedFilter({ label, type, value, width, onChange }) {
+  const [text, setText] = useState(value);
+  useEffect(() => setText(value), [value]);
+  useEffect(() => {
+    if (text === value) return undefined;
+    const timer = setTimeout(() => onChange(text), PAUSE);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return h(
+    C.HStack,
+    { as: "label", gap: 2, fontSize: "sm" },
+    h("span", null, label),
+    h(C.Input, { size: "sm", type, width, value: text, onChange: (event) => setText(event.target.value) }),
+  );
 }
 
-/** Every two seconds while something works, else at rest. */
-export const whileOpen = (answer) => (answer.data.some?.(isOpen) ? 2000 : 15000);
+/** The beginning or end of a day in the user's zone as a UTC timestamp. */
+function moment(day, time) {
+  const at = day ? new Date(`${day}T${time}`) : null;
+  return at && !Number.isNaN(at.valueOf()) ? at.toISOString() : "";
+}
 
-/** The page: filters in the address, so that a view can be sent to a colleague. */
+/** The filters, held in the address, so that a view can be sent to a colleague. */
+function Filters({ value, onChange, onClear }) {
+  const importers = useResource("/importers");
+  const slugs = (importers.data?.data ?? []).map((one) => one.slug);
+  const known = value.importer && !slugs.includes(value.importer) ? [value.importer, ...slugs] : slugs;
+  const typed = (name, label, type, width) =>
+    h(TypedFilter, { label, type, width, value: value[name], onChange: (text) => onChange({ [name]: text }) });
+  return h(
+    C.Flex,
+    { gap: 4, wrap: "wrap", mb: 4, as: "form", role: "search", onSubmit: (event) => event.preventDefault() },
+    h(Choice, {
+      label: "Importer",
+      value: value.importer,
+      onChange: (importer) => onChange({ importer }),
+      options: [["", "all"], ...known.map((slug) => [slug, slug])],
+    }),
+    h(Choice, {
+      label: "Status",
+      value: value.status,
+      onChange: (status) => onChange({ status }),
+      options: [["", "all"], ...STATUSES.map((one) => [one, one.replaceAll("_", " ")])],
+    }),
+    typed("user", "User", "search", "8rem"),
+    typed("after", "From", "date", "10rem"),
+    typed("before", "To", "date", "10rem"),
+    FILTERS.some((name) => value[name])
+      ? h(C.Button, { size: "sm", variant: "ghost", onClick: onClear }, "Clear filters")
+      : null,
+  );
+}
+
+/** What stands where there is no run. */
+function NoRuns({ isFiltered }) {
+  if (isFiltered) return h(Note, { title: "No run matches these filters." });
+  const action = h(LinkButton, { to: `${PAGES}/upload`, colorPalette: "brand", variant: "solid" }, "Upload a file");
+  return h(
+    Note,
+    { title: "Nothing has been imported yet.", action },
+    "Write an importer in your DAGs folder, then upload a file, press Trigger on its DAG, or call the API.",
+  );
+}
+
+/** The page. */
 export function Runs() {
   const [search, setSearch] = Router.useSearchParams();
   const value = Object.fromEntries(FILTERS.map((name) => [name, search.get(name) ?? ""]));
@@ -39,29 +86,26 @@ export function Runs() {
     if (!("page" in changes)) next.delete("page");
     setSearch(next, { replace: true });
   };
-  const day = (text, end) => (text ? new Date(`${text}T${end ? "23:59:59.999" : "00:00:00"}`).toISOString() : "");
-  const path = `/${query({ page, per_page: 25, importer: value.importer, status: value.status, user: value.user,
-    started_after: day(value.after, false), started_before: day(value.before, true) })}`;
+  const path = `/${query({
+    page,
+    per_page: 25,
+    importer: value.importer,
+    status: value.status,
+    user: value.user,
+    started_after: moment(value.after, "00:00:00"),
+    started_before: moment(value.before, "23:59:59.999"),
+  })}`;
   const runs = useResource(path, whileOpen);
-  const importers = useResource("/importers");
-  const filtered = FILTERS.some((name) => value[name]);
-  const field = (name, label, type) => h(C.HStack, { as: "label", gap: 2, fontSize: "sm" }, h("span", null, label),
-    h(C.Input, { size: "sm", type, value: value[name], width: type === "date" ? "10rem" : "8rem", onChange: (event) => change({ [name]: event.target.value }) }));
-  return h(C.Box, null,
-    h(C.Heading, { as: "h1", size: "xl", mb: 3 }, "Ingest runs"),
-    h(C.Flex, { gap: 4, wrap: "wrap", mb: 4, as: "form", onSubmit: (event) => event.preventDefault() },
-      h(Choice, { label: "Importer", value: value.importer, onChange: (importer) => change({ importer }),
-        options: [["", "all"], ...(importers.data?.data ?? []).map((one) => [one.slug, one.slug])] }),
-      h(Choice, { label: "Status", value: value.status, onChange: (status) => change({ status }),
-        options: [["", "all"], ...STATUSES.map((one) => [one, one.replaceAll("_", " ")])] }),
-      field("user", "User", "search"), field("after", "From", "date"), field("before", "To", "date"),
-      filtered ? h(C.Button, { size: "sm", variant: "ghost", onClick: () => setSearch({}, { replace: true }) }, "Clear") : null),
+  const listed = runs.data?.data;
+  return h(
+    C.Box,
+    null,
+    h(C.Heading, { as: "h1", size: "xl", mb: 4 }, "Ingest runs"),
+    h(Filters, { value, onChange: change, onClear: () => setSearch({}, { replace: true }) }),
     runs.error ? h(ErrorNote, { error: runs.error, retry: runs.reload }) : null,
     runs.loading ? h(Loading) : null,
-    runs.data && runs.data.data.length ? h(RunsTable, { runs: runs.data.data }) : null,
-    runs.data && !runs.data.data.length ? (filtered
-      ? h(Note, { title: "No run matches these filters." })
-      : h(Note, { title: "Nothing has been imported yet.", action: h(LinkButton, { to: `${PAGES}/upload` }, "Upload a file") },
-        "Write an importer in your DAGs folder, then upload a file, press Trigger on its DAG, or call the API.")) : null,
-    h(Pager, { meta: runs.data?.meta, onPage: (number) => change({ page: number }) }));
+    listed?.length ? h(RunsTable, { runs: listed }) : null,
+    listed && !listed.length ? h(NoRuns, { isFiltered: FILTERS.some((name) => value[name]) }) : null,
+    h(Pager, { meta: runs.data?.meta, onPage: (number) => change({ page: number }) }),
+  );
 }

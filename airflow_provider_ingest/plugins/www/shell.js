@@ -18,8 +18,11 @@ export const PAGES = "/plugin/ingest";
  * @param {{to: string, current?: boolean, children?: any}} props
  */
 export function Link({ to, current = false, children, ...rest }) {
-  return h(C.Link, { asChild: true, color: current ? "fg" : "fg.info", fontWeight: current ? "semibold" : "normal", ...rest },
-    h(Router.Link, { to, "aria-current": current ? "page" : undefined }, children));
+  return h(
+    C.Link,
+    { asChild: true, color: current ? "fg" : "fg.info", fontWeight: current ? "semibold" : "normal", ...rest },
+    h(Router.Link, { to, "aria-current": current ? "page" : undefined }, children),
+  );
 }
 
 /** A button that goes somewhere. */

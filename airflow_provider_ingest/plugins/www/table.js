@@ -1,0 +1,28 @@
+// A table as all pages show one: it scrolls sideways by itself, with the keyboard too.
+import { C, h } from "./shell.js";
+
+/**
+ * A table with a name, its head and its rows.
+ * @param {{label: string, head: any[], children?: any}} props `head` holds one text or element per column
+ */
+export function DataTable({ label, head, children }) {
+  const columns = head.map((name, index) =>
+    h(C.Table.ColumnHeader, { key: typeof name === "string" ? name : index, whiteSpace: "nowrap" }, name),
+  );
+  return h(
+    C.Table.ScrollArea,
+    { tabIndex: 0, role: "region", "aria-label": label, borderWidth: 1, borderRadius: "md" },
+    h(
+      C.Table.Root,
+      { size: "sm", "aria-label": label },
+      h(C.Table.Header, null, h(C.Table.Row, null, columns)),
+      h(C.Table.Body, null, children),
+    ),
+  );
+}
+
+/** A line of a table. */
+export const Line = C.Table.Row;
+
+/** A cell of a table; further properties are Chakra's. */
+export const Cell = C.Table.Cell;
