@@ -49,11 +49,11 @@ class InArrayValidator(Validator):
     def passes(self, values: pl.Series, rows: Rows) -> pl.Series:
         """Whether each value is in the list."""
         if values.dtype == pl.String:
-            found = values.is_in(self._strict_texts if self.strict else self._texts)
+            found = values.is_in((self._strict_texts if self.strict else self._texts).implode())
         elif self.strict:
             found = over_distinct(values, lambda value: _typed(value) in self._keys, pl.Boolean)
         else:
-            found = as_text(values).is_in(self._texts)
+            found = as_text(values).is_in(self._texts.implode())
         return found.fill_null(False) | is_empty(values)
 
     def describe(self) -> Mapping[str, Any]:
