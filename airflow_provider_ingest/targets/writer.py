@@ -102,10 +102,20 @@ def turns(plan: TablePlan, frame: pl.DataFrame) -> pl.Series:
     """1 for the first row of each key, 2 for the later ones, which are written one after the other."""
     if plan.key is None or plan.key.assume_unique:
         return pl.repeat(1, frame.height, dtype=pl.Int16, eager=True)
-    columns = list(plan.key.attributes)
-    first = pl.col(columns[0]) if len(columns) == 1 else pl.struct(columns)
-    is_first = first.is_first_distinct()
-    return frame.select(pl.when(is_first).then(1).otherwise(2).cast(pl.Int16)).to_series()
+    alone = frame.select(_together(plan.key.attributes).is_first_distinct()).to_series()
+    if not alone.all():
+        # a later row of a key may take or free a value that must be unique: all that share one keep their order
+        written = [set(unique) for unique in (plan.shape.primary_key, *plan.shape.unique_keys) if unique]
+        others = [unique for unique in written if unique <= set(frame.columns) and unique != set(plan.key.attributes)]
+        for columns in (set(plan.key.attributes), *others) if others else ():
+            names = sorted(columns)
+            is_given = pl.all_horizontal(pl.col(names).is_not_null())
+            alone &= ~frame.select(_together(names).is_duplicated() & is_given).to_series()
+    return alone.replace_strict({True: 1, False: 2}, return_dtype=pl.Int16)
+
+
+def _together(columns: Sequence[str]) -> pl.Expr:
+    return pl.col(columns[0]) if len(columns) == 1 else pl.struct(columns)
 
 
 def refuse_existing(plan: TablePlan, positions: Iterable[int], tally: Tally) -> None:
