@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from airflow_provider_ingest.exceptions import ImporterNotFound
+from airflow_provider_ingest.exceptions import Conflict, ImporterNotFound
 from airflow_provider_ingest.runs.ports import Catalog, Launcher, RunStore
 from airflow_provider_ingest.runs.records import ChunkRecord, Page, RowRecord, RunFilter, RunRecord
 from airflow_provider_ingest.service import cancelling, reading, retrying, starting
@@ -54,7 +54,7 @@ class IngestService:
 
     def check_upload(self, slug: str, caller: Caller, key: str | None = None) -> None:
         """Raise whatever would refuse an upload whatever the file is, before its bytes are taken in."""
-        manifest = self.importer(slug)
+        manifest = self._to_start(slug)
         starting.check_takes_upload(manifest)
         starting.check_startable(manifest)
         starting.check_idempotency_key(key)
@@ -74,7 +74,7 @@ class IngestService:
         """Start a run with a staged upload. The answer's payload is not ``upload.ref`` where an earlier request
         under the same key is answered again; the upload is then not needed.
         """
-        manifest = self.importer(slug)
+        manifest = self._to_start(slug)
         starting.check_takes_upload(manifest)
         starting.check_startable(manifest)
         starting.check_idempotency_key(key)
@@ -85,7 +85,7 @@ class IngestService:
         self, slug: str, upload: StagedUpload, caller: Caller, *, dry_run: bool = False, force: bool = False
     ) -> RunRecord:
         """Start a run of any importer of files with a staged copy of a local file, as the command line does."""
-        manifest = self.importer(slug)
+        manifest = self._to_start(slug)
         starting.check_takes_file(manifest)
         starting.check_startable(manifest)
         start = starting.upload_start(manifest, upload, caller, dry_run=dry_run, force=force, key=None)
@@ -102,7 +102,7 @@ class IngestService:
         key: str | None = None,
     ) -> RunRecord:
         """Start a run of an importer that fetches its file itself."""
-        manifest = self.importer(slug)
+        manifest = self._to_start(slug)
         starting.check_trigger(manifest, payload)
         starting.check_startable(manifest)
         starting.check_idempotency_key(key)
@@ -172,6 +172,15 @@ class IngestService:
     def prune_rows(self, before: datetime, *, dry_run: bool = False) -> int:
         """Delete the logged rows of runs that ended before; returns how many."""
         return self.ports.store.prune_rows(before, dry_run=dry_run)
+
+    def _to_start(self, slug: str) -> Mapping[str, Any]:
+        """The manifest; an importer that has run before and is gone is a conflict, not unknown."""
+        try:
+            return self.importer(slug)
+        except ImporterNotFound:
+            if self.ports.store.latest_runs([slug]):
+                raise Conflict(f"The DAG of the importer {slug!r} is not there any more.", "importer_gone") from None
+            raise
 
     def _manifest(self, run: RunRecord) -> Mapping[str, Any] | None:
         try:

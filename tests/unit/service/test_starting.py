@@ -78,6 +78,15 @@ def test_a_paused_importer_starts_nothing(world: World) -> None:
     assert refusal.value.code == "importer_paused"
 
 
+def test_an_importer_that_is_gone_is_a_conflict_and_not_unknown(world: World) -> None:
+    world.started()
+    del world.catalog.known["products"]
+    for start in (world.started, lambda: world.service.trigger("products", ANNA)):
+        with pytest.raises(Conflict) as refusal:
+            start()
+        assert refusal.value.code == "importer_gone"
+
+
 def test_a_staged_file_may_stand_in_for_a_path(world: World) -> None:
     run = world.service.start_staged("stock", upload(), ANNA)
     assert run.options == {"staged": True}
