@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from airflow_provider_ingest.formats.contract import FilePlan
     from airflow_provider_ingest.formats.detect import Format
+    from airflow_provider_ingest.formats.rows import Malformed
     from airflow_provider_ingest.formats.table import read_table as read_table
     from airflow_provider_ingest.runs.frames import RowBatch
     from airflow_provider_ingest.runs.records import ChunkPlan
@@ -46,11 +47,16 @@ def plan_file(path: Any, *, options: Mapping[str, Any], chunk_rows: int, scratch
 
 
 def plan_rows(
-    rows: Iterable[Mapping[str, Any]], *, columns: Iterable[str] | None = None, chunk_rows: int, scratch: Any
+    rows: Iterable[Mapping[str, Any] | Malformed],
+    *,
+    columns: Iterable[str] | None = None,
+    chunk_rows: int,
+    scratch: Any,
 ) -> FilePlan:
     """Stream rows of a custom source, or of a retry, into chunk files.
 
-    A row may carry its original numbers under ``_row_number`` and ``_line_number``; else rows are counted from 1.
+    A row may carry its original numbers under ``_row_number`` and ``_line_number``; else rows are counted from 1. A
+    record that is known to be no row is given as :class:`~airflow_provider_ingest.formats.rows.Malformed`.
 
     :param columns: columns that come first, in this order; more may turn up in the rows.
     """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -14,7 +15,7 @@ from airflow_provider_ingest.formats.compression import compression_of, inflate_
 from airflow_provider_ingest.formats.contract import FilePlan
 from airflow_provider_ingest.formats.detect import FORMATS, HEAD_BYTES, Format, FormatName, detect_format
 from airflow_provider_ingest.formats.limits import LIMITS, Limits
-from airflow_provider_ingest.formats.rows import RowFrames
+from airflow_provider_ingest.formats.rows import Malformed, RowFrames
 from airflow_provider_ingest.runs.frames import LINE_NUMBER, ROW_NUMBER
 
 ROWS_BLOCK = 10_000
@@ -115,7 +116,7 @@ def _plan_stream(
 
 
 def plan_mappings(
-    rows: Iterable[Mapping[str, Any]],
+    rows: Iterable[Mapping[str, Any] | Malformed],
     *,
     columns: Iterable[str] | None = None,
     chunk_rows: int,
@@ -138,7 +139,8 @@ def plan_mappings(
 
 
 def _number(row: Any, name: str, default: int) -> int:
-    value = row.get(name) if isinstance(row, Mapping) else None
+    fields = row.fields if isinstance(row, Malformed) else row
+    value = fields.get(name) if isinstance(fields, Mapping) else None
     if value is None:
         return default
     try:
@@ -148,6 +150,8 @@ def _number(row: Any, name: str, default: int) -> int:
 
 
 def _without_numbers(row: Any) -> Any:
+    if isinstance(row, Malformed):
+        return replace(row, fields=_without_numbers(row.fields))
     if isinstance(row, Mapping) and (ROW_NUMBER in row or LINE_NUMBER in row):
         return {name: value for name, value in row.items() if name not in (ROW_NUMBER, LINE_NUMBER)}
     return row

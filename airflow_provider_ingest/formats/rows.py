@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
@@ -30,10 +30,11 @@ RESERVED = frozenset({ROW_NUMBER, LINE_NUMBER, REASON, RAW})
 
 @dataclass(frozen=True, slots=True)
 class Malformed:
-    """Stands in the place of a record that is no row."""
+    """Stands in the place of a record that is no row; ``fields`` are those that could be made out."""
 
     reason: str
     raw: str
+    fields: Mapping[str, Any] = field(default_factory=dict)
 
 
 class RowFrames:
@@ -111,7 +112,7 @@ class RowFrames:
         rows: Sequence[Mapping[Any, Any]] = records
         if set(map(type, records)) - {dict}:
             broken = {at: no_row(record) for at, record in enumerate(records) if not isinstance(record, Mapping)}
-            rows = [{} if at in broken else record for at, record in enumerate(records)]
+            rows = [broken[at].fields if at in broken else record for at, record in enumerate(records)]
         keys = dict.fromkeys(chain.from_iterable(rows))
         if len(keys) * len(records) > FRAME_CELLS and len(records) > 1:
             half = len(records) // 2

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from airflow_provider_ingest.engine.row_log import RAW as UNREADABLE
 from airflow_provider_ingest.exceptions import FormatError, SourceError
 from airflow_provider_ingest.formats import plan_file, plan_rows, read_chunk
+from airflow_provider_ingest.formats.rows import Malformed
+from airflow_provider_ingest.runs.failure import Stage
 from airflow_provider_ingest.runs.frames import LINE_NUMBER, ROW_NUMBER
 from airflow_provider_ingest.service.cells import unescape_cell
 from airflow_provider_ingest.service.failed_rows import ERROR_MESSAGE, EXTRA
@@ -14,7 +17,7 @@ from airflow_provider_ingest.service.failed_rows import ERROR_MESSAGE, EXTRA
 if TYPE_CHECKING:
     from airflow_provider_ingest.formats.contract import FilePlan
     from airflow_provider_ingest.runs.ports import RunStore
-    from airflow_provider_ingest.runs.records import RunRecord
+    from airflow_provider_ingest.runs.records import RowRecord, RunRecord
 
 CHUNK = 250_000
 
@@ -30,14 +33,20 @@ def plan_logged_rows(store: RunStore, original: RunRecord, *, chunk_rows: int, s
     return plan_rows(_logged(store, original.id), columns=_columns(original), chunk_rows=chunk_rows, scratch=scratch)
 
 
-def _logged(store: RunStore, run_id: int) -> Iterator[Mapping[str, Any]]:
+def _logged(store: RunStore, run_id: int) -> Iterator[Mapping[str, Any] | Malformed]:
     for batch in store.failed_rows(run_id):
         for row in batch:
-            yield {**_without_extra(row.data), ROW_NUMBER: row.row_number, LINE_NUMBER: row.line_number}
+            yield _again(row)
 
 
-def _without_extra(data: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in data.items() if name != EXTRA}
+def _again(row: RowRecord) -> Mapping[str, Any] | Malformed:
+    """What to work again: the fields of a row; a record that was no row is none now either, unless it is corrected."""
+    fields = {name: value for name, value in row.data.items() if name not in (EXTRA, UNREADABLE)}
+    fields |= {ROW_NUMBER: row.row_number, LINE_NUMBER: row.line_number}
+    errors = row.errors or {}
+    if errors.get("stage") == Stage.PARSE:
+        return Malformed(errors["message"], str(row.data.get(UNREADABLE) or ""), fields)
+    return fields
 
 
 def plan_corrected_rows(path: Any, store: RunStore, original: RunRecord, *, chunk_rows: int, scratch: Any) -> FilePlan:
