@@ -1,35 +1,14 @@
-"""The bodies of the API, as its OpenAPI document describes them."""
+"""Runs, their rows, chunks and errors, and how to start them."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictStr
 
+from airflow_provider_ingest.plugins.api.datamodels.common import Links, Meta, Timestamp
 from airflow_provider_ingest.runs.failure import Stage
 from airflow_provider_ingest.runs.status import RunStatus
-
-Timestamp = Annotated[
-    str, Field(json_schema_extra={"format": "date-time", "examples": ["2024-01-31T12:00:00.000000Z"]})
-]
-
-
-class Problem(BaseModel):
-    """An error (RFC 9457)."""
-
-    type: str = Field(examples=["about:blank"])
-    title: str = Field(examples=["Conflict"])
-    status: int = Field(examples=[409])
-    detail: str = Field(description="For people.", examples=["Run 7 is still processing; retry it when it has ended."])
-    code: str = Field(description="For programs; stable.", examples=["run_not_finished"])
-    errors: list[FieldError] | None = Field(default=None, description="With 422: what is wrong with which parameter.")
-
-
-class FieldError(BaseModel):
-    """One malformed parameter."""
-
-    field: str
-    message: str
 
 
 class ProgressResource(BaseModel):
@@ -139,26 +118,6 @@ class RunResource(BaseModel):
     history: list[StatusChange]
 
 
-class Links(BaseModel):
-    """Other pages of a listing."""
-
-    first: str
-    last: str
-    prev: str | None
-    next: str | None
-
-
-class Meta(BaseModel):
-    """Where a page stands in its listing; ``from`` and ``to`` count from 1 and are null on an empty page."""
-
-    current_page: int
-    per_page: int
-    last_page: int
-    from_: int | None = Field(alias="from")
-    to: int | None
-    total: int
-
-
 class RunCan(BaseModel):
     """What the caller can do with a run now: by right and by its status."""
 
@@ -218,12 +177,6 @@ class RunDetailEnvelope(BaseModel):
     data: RunDetail
 
 
-class Message(BaseModel):
-    """A sentence."""
-
-    message: str
-
-
 class MessageCount(BaseModel):
     """How many failed rows have this message."""
 
@@ -246,93 +199,6 @@ class ErrorSummaryEnvelope(BaseModel):
     """An error summary."""
 
     data: ErrorSummaryResource
-
-
-class SourceResource(BaseModel):
-    """Where an importer's rows come from."""
-
-    model_config = ConfigDict(extra="allow")
-
-    type: str = Field(examples=["upload"])
-    options: dict[str, Any]
-    takes_path: bool = Field(description="Whether a start may name the file to read.")
-    default_path: str | None
-
-
-class TargetResource(BaseModel):
-    """Where they go."""
-
-    table: str
-    conn_id: str
-
-
-class ImporterCan(BaseModel):
-    """What the caller can do with an importer, by right."""
-
-    start: bool
-
-
-class ImporterResource(BaseModel):
-    """An importer: its definition as its DAG carries it, and the DAG's state."""
-
-    model_config = ConfigDict(extra="allow")
-
-    slug: str
-    dag_id: str
-    source: SourceResource
-    target: TargetResource
-    mappings: list[dict[str, Any]]
-    fingerprint: str = Field(description="SHA-256 of the definition.")
-    is_paused: bool
-    schedule: str | None
-    last_run: RunResource | None
-    can: ImporterCan
-
-
-class ImporterList(BaseModel):
-    """All importers that the caller may read."""
-
-    data: list[ImporterResource]
-
-
-class ImporterEnvelope(BaseModel):
-    """An importer."""
-
-    data: ImporterResource
-
-
-class PreviewColumn(BaseModel):
-    """A column of the file, and the attributes that it fills."""
-
-    name: str
-    attributes: list[str]
-
-
-class MissingField(BaseModel):
-    """A field of the importer that the file has under none of its names."""
-
-    field: str
-    did_you_mean: str | None
-
-
-class PreviewResource(BaseModel):
-    """What a file would be taken for."""
-
-    format: str
-    format_label: str = Field(examples=["csv (gzip)"])
-    facts: dict[str, Any]
-    columns: list[PreviewColumn]
-    missing: list[MissingField]
-    rows: list[dict[str, Any]] = Field(description="The first rows.")
-    malformed: int = Field(description="Records of the looked-at part that are no rows.")
-    warnings: list[str]
-    is_partial: bool = Field(description="Whether only the beginning of the file was looked at.")
-
-
-class PreviewEnvelope(BaseModel):
-    """A preview."""
-
-    data: PreviewResource
 
 
 class TriggerBody(BaseModel):
