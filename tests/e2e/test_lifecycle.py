@@ -42,7 +42,7 @@ def ended(airflow: AirflowServer, slug: str, dag_run_id: str) -> RunRecord:
     return airflow.wait_for_run(f"ingest_{slug}", dag_run_id)["run"]
 
 
-def wait_until(what: Callable[[], bool], timeout: float = 240) -> None:
+def wait_until(what: Callable[[], bool], timeout: float = 600) -> None:
     deadline = time.monotonic() + timeout
     while not what():
         assert time.monotonic() < deadline
