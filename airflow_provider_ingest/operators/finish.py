@@ -69,8 +69,8 @@ class FinishOperator(IngestTask):
         self, context: Context, config: IngestConfig, run: RunRecord, store: RunStore, staging: Staging
     ) -> RunRecord:
         """Decide on the end, call the handlers, and change the status unless it changed meanwhile."""
-        error = None
-        if run.status is RunStatus.CANCELLING:
+        error, decided_in = None, run.status
+        if decided_in is RunStatus.CANCELLING:
             end = RunStatus.CANCELLED
         else:
             error = self._error(context, run, store) or self._publish(config, run)
@@ -82,7 +82,7 @@ class FinishOperator(IngestTask):
         run = store.get_run(run.id)
         self._after_import(config, run, end, store, staging)
         summary = summary_of(run, stats_of(run), error=error, warnings=store.warnings(run.id))
-        store.change_status(run.id, end, origins={run.status}, summary=summary)
+        store.change_status(run.id, end, origins={decided_in}, summary=summary)
         return store.get_run(run.id)
 
     def _work_contested(self, context: Context, config: IngestConfig, run: RunRecord, store: RunStore) -> None:
