@@ -13,8 +13,6 @@ from airflow_provider_ingest.transformers import (
 )
 from airflow_provider_ingest.validators import InArrayValidator, RangeValidator, RegexValidator, RequiredValidator
 
-CATEGORIES = ["Books", "Electronics", "Garden", "Toys"]
-
 config = (
     IngestConfig.for_(Product, conn_id="demo_db")
     .from_source(SourceType.UPLOAD)
@@ -23,11 +21,11 @@ config = (
         ["sku", "article"],
         "sku",
         [TrimTransformer],
-        [RegexValidator(r"^[A-Z]{2}-\d{5}$", "An SKU looks like AB-12345.")],
+        [RequiredValidator, RegexValidator(r"^[A-Z]{2}-\d{5}$", "An SKU looks like AB-12345.")],
     )
     .map_transform_and_validate("name", "name", [TrimTransformer], [RequiredValidator])
     .map_and_transform("name", "slug", [SlugTransformer])
-    .map_and_validate("category", "category", InArrayValidator(CATEGORIES))
+    .map_and_validate("category", "category", InArrayValidator(["Books", "Electronics", "Garden", "Toys"]))
     .map_transform_and_validate(
         "price", "price", [NumericTransformer(2)], [RequiredValidator, RangeValidator(0.01, 10000)]
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -49,10 +50,11 @@ class Client:
     def follow(self, run_id: int) -> Iterator[dict[str, Any]]:
         """The run again and again, until it has ended."""
         while True:
-            run = self.show(run_id)
-            yield run
-            if run["status"] not in OPEN:
-                return
+            with suppress(httpx.TimeoutException):  # a busy machine; the run goes on
+                run = self.show(run_id)
+                yield run
+                if run["status"] not in OPEN:
+                    return
             time.sleep(0.3)
 
     def errors(self, run_id: int) -> dict[str, Any]:
