@@ -1,4 +1,4 @@
-"""Whatever the rows and wherever the batches are cut: the table ends as if each row had been worked by itself, in order."""
+"""Wherever the batches are cut, the table ends as if each row had been worked by itself, in order."""
 
 from __future__ import annotations
 
