@@ -23,6 +23,7 @@ IdempotencyKey = Annotated[
     Header(
         alias="Idempotency-Key",
         description="The same key with the same request within 24 hours answers with the first run.",
+        pattern=r"^[!-~]([ -~]*[!-~])?$",
         max_length=255,
     ),
 ]
