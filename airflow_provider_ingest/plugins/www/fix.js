@@ -70,7 +70,11 @@ function Field({ row, name, edits, onEdit }) {
       onChange: (event) => onEdit(row, name, event.target.value),
     }),
     errors
-      ? h(C.Text, { id: note, fontSize: "xs", color: "fg.error", mt: 1 }, errors.join("; ").slice(0, MESSAGE))
+      ? h(
+          C.Text,
+          { id: note, fontSize: "xs", color: "fg.error", mt: 1, maxW: "14rem" },
+          errors.join("; ").slice(0, MESSAGE),
+        )
       : null,
   );
 }
@@ -128,6 +132,16 @@ function useRetry(run, columns, rows, edits) {
   return { ...state, send };
 }
 
+/** What is wrong with a row and stands at none of its cells. */
+function reasonOf(row, columns) {
+  const fields = Object.entries(row.errors?.validation ?? {});
+  const elsewhere = fields
+    .filter(([name]) => !columns.includes(name))
+    .map(([name, texts]) => `${name}: ${texts.join("; ")}`);
+  const text = fields.length ? elsewhere.join(" · ") : (row.errors?.message ?? "");
+  return text.slice(0, MESSAGE);
+}
+
 function Grid({ run, rows }) {
   const [edits, setEdits] = useState({});
   const [page, setPage] = useState(0);
@@ -171,7 +185,7 @@ function Grid({ run, rows }) {
           h(
             Cell,
             { verticalAlign: "top", fontSize: "sm", minW: "14rem", overflowWrap: "anywhere" },
-            (row.errors?.message ?? "").slice(0, MESSAGE),
+            reasonOf(row, columns),
           ),
         ),
       ),
@@ -181,7 +195,7 @@ function Grid({ run, rows }) {
 }
 
 /** Why there is no grid; null if there is one. */
-function obstacle(run, rows) {
+function obstacle(run, importer, rows) {
   if (!run.progress.failed) return ["No row of this run failed.", null];
   if (run.progress.failed > MOST) {
     return [
@@ -190,6 +204,12 @@ function obstacle(run, rows) {
     ];
   }
   if (!run.can?.retry) return ["You may not retry this run.", null];
+  if (importer.sensitive_fields?.length) {
+    return [
+      "This importer has sensitive fields, whose values are not kept.",
+      "Download the failed rows, fill these fields in again, and upload the file on the run's page.",
+    ];
+  }
   if (rows && !rows.length) return ["The failed rows are not to be seen.", "They were not logged, or are pruned."];
   return null;
 }
@@ -199,10 +219,12 @@ export function Fix() {
   const { runId } = Router.useParams();
   const found = useResource(`/${encodeURIComponent(runId)}${query({ rows_per_page: 1 })}`);
   const run = found.data?.data ?? null;
-  const isFixable = run !== null && obstacle(run, null) === null;
+  const of = useResource(run && `/importers/${encodeURIComponent(run.importer)}`);
+  const importer = of.data?.data ?? null;
+  const isFixable = importer !== null && obstacle(run, importer, null) === null;
   const { rows, error } = useFailedRows(isFixable ? run : null);
-  const refused = found.error ?? error;
-  const reason = run && obstacle(run, rows);
+  const refused = found.error ?? of.error ?? error;
+  const reason = importer && obstacle(run, importer, rows);
   return h(
     C.Box,
     null,

@@ -1,12 +1,29 @@
 // Numbers, times and sizes as people read them, in their own language and zone.
 const numbers = new Intl.NumberFormat();
-const times = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
+const formats = new Map();
+
+/** The zone chosen in Airflow's own menu; undefined is the browser's. */
+function zone() {
+  try {
+    return JSON.parse(globalThis.localStorage.getItem("timezone") ?? "null") ?? undefined;
+  } catch {
+    return undefined; // storage is off, or holds something else
+  }
+}
+
+/** The format of times in a zone. */
+function formatIn(timeZone) {
+  if (!formats.has(timeZone)) {
+    formats.set(timeZone, new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium", timeZone }));
+  }
+  return formats.get(timeZone);
+}
 
 /** 1234567 → 1,234,567 */
 export const count = (value) => (value === null || value === undefined ? "–" : numbers.format(value));
 
 /** A UTC timestamp in the user's zone. */
-export const time = (value) => (value ? times.format(new Date(value)) : "–");
+export const time = (value) => (value ? formatIn(zone()).format(new Date(value)) : "–");
 
 /** Seconds as 4.2 s, 3 min 20 s, 2 h 5 min. */
 export function duration(seconds) {
@@ -39,7 +56,8 @@ export function percent(part, whole) {
 }
 
 /** Seconds since the start, until the end or now. */
-export const elapsed = (run) => (Date.parse(run.completed_at ?? new Date().toISOString()) - Date.parse(run.started_at)) / 1000;
+export const elapsed = (run) =>
+  (Date.parse(run.completed_at ?? new Date().toISOString()) - Date.parse(run.started_at)) / 1000;
 
 /** Rows a second and seconds left of a run that works; null while nothing is known. */
 export function pace(run) {

@@ -4,25 +4,27 @@ import { post, prefix } from "./api.js";
 import { Cut, ErrorNote, Facts, Section } from "./pieces.js";
 import { Cell, DataTable, Line } from "./table.js";
 
-/** The options of a step that say something, e.g. `decimals 2`. */
+/** The options of a step that say something, e.g. `decimals: 2`. */
 function optionsOf(step) {
   const shown = Object.entries(step.options ?? {}).filter(([, value]) => value !== null && value !== "");
   return shown
     .map(([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`)
-    .join("\n");
+    .join(", ");
 }
 
-/** Steps one after the other; their options on hover. */
+/** Steps one after the other, with their options. */
 function Steps({ steps, between }) {
   if (!steps.length) return h(C.Text, { as: "span", color: "fg.muted" }, "–");
-  return steps.map((step, index) =>
-    h(
+  return steps.map((step, index) => {
+    const options = optionsOf(step);
+    return h(
       Fragment,
       { key: index },
-      index ? h("span", null, between) : null,
-      h("span", { title: optionsOf(step) || undefined }, step.name.replace(/(?<=.)(Transformer|Validator)$/, "")),
-    ),
-  );
+      index ? between : null,
+      step.name.replace(/(?<=.)(Transformer|Validator)$/, ""),
+      options ? h(C.Text, { as: "span", color: "fg.muted", fontSize: "xs" }, " ", h(Cut, null, options)) : null,
+    );
+  });
 }
 
 /** The names a field may have in the file. */
@@ -114,7 +116,7 @@ function Start({ importer, onError }) {
   const path = importer.source.takes_path
     ? h(C.Input, {
         size: "sm",
-        maxW: "16rem",
+        w: "14rem",
         value: payload,
         placeholder: importer.source.default_path ?? "path of the file",
         "aria-label": "Path of the file",

@@ -113,6 +113,7 @@ export function Importers() {
           DataTable,
           {
             label: "Importers",
+            numbers: ["Mappings"],
             head: ["Importer", "Source", "Target", "Schedule", "Mappings", "Reject rates", "Last run"],
           },
           listed.map((importer) => h(ImporterLine, { key: importer.slug, importer })),

@@ -1,5 +1,5 @@
-// The pages' entry: Airflow's shell imports this module and renders globalThis.Ingest with the ids of the view it stands in.
-import { Link, h, Router, useState, C } from "./shell.js";
+// The pages' entry: Airflow's shell imports this module and renders globalThis.Ingest with the ids of its view.
+import { C, h, Link, PAGES, Router } from "./shell.js";
 import { ErrorNote, Note } from "./pieces.js";
 import { DagRunTab, DagTab } from "./tabs.js";
 import { DashboardCard } from "./dashboard.js";
@@ -34,36 +34,40 @@ const SECTIONS = [
   ["upload", "Upload"],
 ];
 
-/** Where the section named by the path starts: the shell mounts us below /plugin/ingest. */
+/** The sections, and which of them the address is in. */
 function Navigation() {
-  const path = useLocation().pathname;
-  const root = path.slice(0, path.indexOf("/plugin/ingest") + "/plugin/ingest".length);
-  const rest = path.slice(root.length).split("/").filter(Boolean)[0] ?? "";
-  const current = rest === "runs" ? "" : rest;
+  const [section = ""] = useLocation().pathname.slice(PAGES.length).split("/").filter(Boolean);
+  const current = section === "runs" ? "" : section;
   return h(
     C.HStack,
     { as: "nav", "aria-label": "Ingest", gap: 5, mb: 4, borderBottomWidth: 1, pb: 2 },
-    SECTIONS.map(([to, label]) => h(Link, { key: to, to: `${root}/${to}`, current: current === to }, label)),
+    SECTIONS.map(([to, label]) =>
+      h(Link, { key: to, to: to ? `${PAGES}/${to}` : PAGES, current: current === to }, label),
+    ),
   );
 }
 
-/** The pages under the navigation's own entry. */
+/** The pages under the navigation's own entry; what breaks on one of them is forgotten on the next. */
 function Pages() {
   return h(
     C.Box,
     { p: 4, maxW: "1400px", mx: "auto", w: "100%", "data-testid": "ingest" },
     h(Navigation),
     h(
-      Routes,
-      null,
-      h(Route, { index: true, element: h(Runs) }),
-      h(Route, { path: "runs/:runId", element: h(RunPage) }),
-      h(Route, { path: "runs/:runId/fix", element: h(Fix) }),
-      h(Route, { path: "importers", element: h(Importers) }),
-      h(Route, { path: "importers/:slug", element: h(Importer) }),
-      h(Route, { path: "upload", element: h(Upload) }),
-      h(Route, { path: "upload/:slug", element: h(Upload) }),
-      h(Route, { path: "*", element: h(Note, { title: "There is no such page." }) }),
+      Boundary,
+      { key: useLocation().pathname },
+      h(
+        Routes,
+        null,
+        h(Route, { index: true, element: h(Runs) }),
+        h(Route, { path: "runs/:runId", element: h(RunPage) }),
+        h(Route, { path: "runs/:runId/fix", element: h(Fix) }),
+        h(Route, { path: "importers", element: h(Importers) }),
+        h(Route, { path: "importers/:slug", element: h(Importer) }),
+        h(Route, { path: "upload", element: h(Upload) }),
+        h(Route, { path: "upload/:slug", element: h(Upload) }),
+        h(Route, { path: "*", element: h(Note, { title: "There is no such page." }) }),
+      ),
     ),
   );
 }
@@ -77,11 +81,9 @@ function RunPage() {
 /** Which view the shell shows us in: it gives a DAG id on DAG pages, and a run id on DAG-run pages. */
 function Ingest({ dagId, runId }) {
   const { pathname } = useLocation();
-  const [standing] = useState(() => (pathname.includes("/plugin/ingest") && !dagId ? "page" : null));
-  if (standing === "page") return h(Boundary, null, h(Pages));
   if (dagId && runId) return h(Boundary, null, h(DagRunTab, { dagId, dagRunId: runId }));
   if (dagId) return h(Boundary, null, h(DagTab, { dagId }));
-  return h(Boundary, null, h(DashboardCard));
+  return h(Boundary, null, pathname.includes(PAGES) ? h(Pages) : h(DashboardCard));
 }
 
 globalThis.Ingest = Ingest;

@@ -51,8 +51,9 @@ function Timeline({ run }) {
 
 /** What else was found out about the file: encoding, delimiter, … */
 function factsOf(file) {
-  const known = Object.entries(file.facts ?? {}).filter(([, value]) => value !== null && typeof value !== "object");
-  return known.map(([name, value]) => `${name.replaceAll("_", " ")} ${JSON.stringify(value)}`).join(", ");
+  const known = Object.entries(file.facts ?? {}).filter(([, value]) => value && typeof value !== "object");
+  const told = ([name, value]) => (value === true ? name : `${name} ${JSON.stringify(value)}`).replaceAll("_", " ");
+  return known.map(told).join(", ");
 }
 
 function FileFacts({ run }) {

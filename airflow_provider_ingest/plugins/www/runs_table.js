@@ -43,7 +43,7 @@ export function RunsTable({ runs, hideImporter = false }) {
   const head = ["Run", ...importer, "Status", "Progress", "Failed", "File", "Started", "Took", "By", "DAG run"];
   return h(
     DataTable,
-    { label: "Ingest runs", head },
+    { label: "Ingest runs", head, numbers: ["Failed"] },
     runs.map((run) => h(RunLine, { key: run.id, run, hideImporter })),
   );
 }

@@ -3,11 +3,16 @@ import { C, h } from "./shell.js";
 
 /**
  * A table with a name, its head and its rows.
- * @param {{label: string, head: any[], children?: any}} props `head` holds one text or element per column
+ * @param {{label: string, head: any[], numbers?: string[], children?: any}} props `head` holds one text or element per
+ *   column, `numbers` the names of those that hold numbers
  */
-export function DataTable({ label, head, children }) {
+export function DataTable({ label, head, numbers = [], children }) {
   const columns = head.map((name, index) =>
-    h(C.Table.ColumnHeader, { key: typeof name === "string" ? name : index, whiteSpace: "nowrap" }, name),
+    h(
+      C.Table.ColumnHeader,
+      { key: index, whiteSpace: "nowrap", textAlign: numbers.includes(name) ? "end" : undefined },
+      name,
+    ),
   );
   return h(
     C.Table.ScrollArea,
