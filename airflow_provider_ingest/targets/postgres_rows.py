@@ -79,6 +79,7 @@ class PostgresWriter(StagedWriter):
 
     def __init__(self, plan: TablePlan, cursor: Any, number: int) -> None:
         super().__init__(plan, cursor, number)
+        self._number = number
         self._expects_new = True
         self._loop_is_ready = False
         self._done = self.grammar.quote(f"_ingest_done_{number}")
@@ -129,7 +130,6 @@ class PostgresWriter(StagedWriter):
         )
         self.cursor.execute(f"DROP TABLE IF EXISTS {self.rows}")
         self.cursor.execute(f"CREATE TEMPORARY TABLE {self.rows} ({columns}) ON COMMIT DROP")
-        self.cursor.execute(f"CREATE INDEX ON {self.rows} (_pos)")
 
     def _type(self, name: str) -> str:
         if name.startswith(SET_PREFIX):
@@ -172,6 +172,8 @@ class PostgresWriter(StagedWriter):
             )
             self._loop_is_ready = True
         self.cursor.execute(f"TRUNCATE {self._done}")
+        index = self.grammar.quote(f"_ingest_rows_{self._number}_pos")  # only batches that come here pay for it
+        self.cursor.execute(f"CREATE INDEX IF NOT EXISTS {index} ON {self.rows} ({POSITION})")
         self.cursor.execute(self._loop(statements, where))
         for position, ended, state, constraint, column, table, message in self.fetch(f"SELECT * FROM {self._done}"):
             if ended == "exists":
