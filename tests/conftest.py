@@ -13,6 +13,7 @@ import pytest
 
 if TYPE_CHECKING:
     from tests.contract.target_fixtures import Shop
+    from tests.e2e.airflow_server import AirflowServer
 
 # -- databases ---------------------------------------------------------------------------------------------------------
 
@@ -67,3 +68,20 @@ def shop(request: pytest.FixtureRequest) -> Shop:
 
     url = request.getfixturevalue("postgres_url" if "postgres" in request.param else "sqlite_url")
     return Shop(url, open_generic if "generic" in request.param else open_target)
+
+
+# -- Airflow -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="session")
+def airflow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AirflowServer]:
+    """A running Airflow with the demo's importers and those in ``tests/e2e/dags``, one for all tests of a session.
+
+    ``INGEST_TEST_AIRFLOW`` names the home of one that runs already and is to be used again.
+    """
+    from tests.e2e.airflow_server import AirflowServer, running
+
+    if home := os.environ.get("INGEST_TEST_AIRFLOW"):
+        yield AirflowServer.attach(Path(home))
+        return
+    yield from running(tmp_path_factory.mktemp("airflow"))
