@@ -58,9 +58,9 @@ def _demo(arguments: argparse.Namespace) -> int:
     expected = write_products(file, arguments.rows)
     size = file.stat().st_size / 1e6
     console.print(f"Wrote {expected.total:,} products ({size:.1f} MB), {len(expected.failed):,} of them with mistakes")
-    with console.status("Starting Airflow (API server, scheduler, DAG processor, SQLite)…"):
-        server = DemoServer(HOME, chunk_rows=-(-arguments.rows // 3)).__enter__()
-    with server:
+    with DemoServer(HOME, chunk_rows=-(-arguments.rows // 3)) as server:
+        with console.status("Starting Airflow (API server, scheduler, DAG processor, SQLite)…"):
+            server.start()
         client = Client(server.url, USER, server.password)
         with console.status("Waiting for the importer in dags/products.py…"):
             client.wait_for_importer("products")

@@ -28,7 +28,7 @@ class DemoServer:
     """``airflow standalone`` on SQLite, with the demo's importers and target database.
 
     >>> with DemoServer(Path(".demo")) as server:  # doctest: +SKIP
-    ...     print(server.url)
+    ...     server.start()
     """
 
     def __init__(self, home: Path, chunk_rows: int) -> None:
@@ -43,18 +43,17 @@ class DemoServer:
         self._process: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> DemoServer:
+        return self
+
+    def start(self) -> None:
+        """Start all components and wait until they are healthy; leaving the context ends them."""
         self._make_shop()
         with self.log.open("wb") as log:
             command = [sys.executable, "-m", "airflow", "standalone"]
             self._process = subprocess.Popen(
                 command, env=self.environment, cwd=self.home, stdout=log, stderr=log, start_new_session=True
             )
-        try:
-            self._wait()
-        except BaseException:
-            self.stop()
-            raise
-        return self
+        self._wait()
 
     def __exit__(self, *_: object) -> None:
         self.stop()
