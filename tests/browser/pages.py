@@ -15,10 +15,16 @@ WIDTHS = (1280, 800)
 PATIENCE = 120_000
 """Milliseconds that a page may take on a busy machine before its test fails."""
 
-SWITCHES = (
-    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync"
-).split()
+SWITCHES = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
 
 EXPECTED = "Failed to load resource"
 """What Chromium itself writes for every answer above 399: not a complaint of the pages."""
@@ -67,9 +73,13 @@ class Pages:
         self.go(page, path)
         return page
 
+    def url(self, path: str) -> str:
+        """The whole address of a path of Airflow."""
+        return self._airflow.url + path
+
     def go(self, page: Page, path: str) -> Locator:
         """Go to a path of Airflow, and give our part of it when nothing in it is loading any more."""
-        page.goto(self._airflow.url + path, wait_until="commit")
+        page.goto(self.url(path), wait_until="commit")
         return loaded(page)
 
     def close(self) -> list[str]:

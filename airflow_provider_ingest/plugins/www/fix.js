@@ -57,7 +57,7 @@ function Field({ row, name, edits, onEdit }) {
   const note = `wrong-${row.row_number}-${name}`;
   return h(
     Cell,
-    { verticalAlign: "top", bg: edited !== undefined ? "bg.info" : undefined },
+    { verticalAlign: "top", bg: edited !== undefined ? "blue.subtle" : undefined },
     h(C.Input, {
       size: "xs",
       minW: "9rem",
@@ -72,7 +72,7 @@ function Field({ row, name, edits, onEdit }) {
     errors
       ? h(
           C.Text,
-          { id: note, fontSize: "xs", color: "fg.error", mt: 1, maxW: "14rem" },
+          { id: note, fontSize: "xs", color: "red.fg", mt: 1, maxW: "14rem" },
           errors.join("; ").slice(0, MESSAGE),
         )
       : null,

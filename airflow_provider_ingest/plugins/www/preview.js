@@ -74,7 +74,7 @@ function ColumnName({ column }) {
       {
         fontSize: "xs",
         fontWeight: "normal",
-        color: isUsed ? "fg.success" : "fg.muted",
+        color: isUsed ? "green.fg" : "fg.muted",
         truncate: true,
         maxW: "12rem",
       },
@@ -126,7 +126,7 @@ export function Preview({ slug, file }) {
       Fragment,
       null,
       h(Missing, { fields: data.missing }),
-      data.warnings.map((text) => h(C.Text, { key: text, fontSize: "sm", color: "fg.warning" }, text)),
+      data.warnings.map((text) => h(C.Text, { key: text, fontSize: "sm", color: "orange.fg" }, text)),
       h(C.Text, { fontSize: "sm", color: "fg.muted", mb: 2 }, facts(data)),
       h(FirstRows, { preview: data }),
     ),

@@ -88,8 +88,8 @@ function FailedRow({ row, columns, hasTrace }) {
       {
         key: name,
         verticalAlign: "top",
-        bg: isWrong ? "bg.error" : undefined,
-        color: isWrong ? "fg.error" : undefined,
+        bg: isWrong ? "red.subtle" : undefined,
+        color: isWrong ? "red.fg" : undefined,
         "data-offending": isWrong || undefined,
       },
       h(Cut, { width: "10rem" }, cellText(row.data[name])),

@@ -25,7 +25,7 @@ function RunLine({ run, hideImporter }) {
         ),
     h(Cell, { whiteSpace: "nowrap" }, h(StatusBadge, { status: run.status, dry: run.is_dry_run })),
     h(Cell, null, h(ProgressLine, { run, compact: true })),
-    h(Cell, { textAlign: "end", color: failed ? "fg.error" : "fg.muted" }, count(failed)),
+    h(Cell, { textAlign: "end", color: failed ? "red.fg" : "fg.muted" }, count(failed)),
     h(Cell, null, h(Cut, { width: "12rem" }, run.original_filename)),
     h(Cell, { whiteSpace: "nowrap" }, h(Moment, { at: run.started_at })),
     h(Cell, { whiteSpace: "nowrap" }, h(Took, { run })),
