@@ -1,5 +1,5 @@
 # Each of these sets up what it needs; without make, call the scripts.
-.PHONY: demo up test lint bench constraints
+.PHONY: demo up test lint bench torture constraints
 
 demo:  ## Airflow from nothing, products uploaded and imported, the result printed
 	@scripts/demo
@@ -16,6 +16,10 @@ lint:  ## style, formatting, types, import contracts
 bench:  ## speed and memory, beside their rivals in the same run
 	@scripts/environment dev
 	@$${INGEST_VENV:-.venv}/bin/python -m pytest tests/benchmarks --override-ini=python_files="bench_*.py" -q -s
+
+torture:  ## a hundred workers killed on each database, and every row counted
+	@scripts/environment dev
+	@$${INGEST_VENV:-.venv}/bin/python -m tests.torture 100
 
 constraints:  ## pin the newest versions that fit, for all Pythons; markers go, since a pin installs nothing by itself
 	@scripts/environment dev
