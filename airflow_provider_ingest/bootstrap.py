@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from airflow_provider_ingest.exceptions import SetupError, SourceError
 from airflow_provider_ingest.importers.source import SourceType
@@ -47,15 +47,16 @@ def staging() -> Staging:
     return Staging(load_settings().storage_path)
 
 
-def task_store() -> SqlStore:
+def task_store(conn: Any | None = None) -> SqlStore:
     """The run store as tasks reach it: through the Airflow connection ``ingest_db``.
 
+    :param conn: that connection, where the caller has looked it up (outside of tasks it is in the metadata database).
     :raises SetupError: the connection, the tables or the rights on them are missing; says how to mend it.
     """
     from airflow_provider_ingest.storage.connections import connection, database_url
 
     conn_id = load_settings().db_conn_id
-    conn = connection(conn_id)
+    conn = conn or connection(conn_id)
     if conn is None:
         raise SetupError(NO_CONNECTION.format(conn_id=conn_id))
     return _store(database_url(conn), conn_id)

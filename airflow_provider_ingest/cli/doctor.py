@@ -40,7 +40,7 @@ def examine() -> Iterator[Finding]:
         return
     tables = _checked("tables", "the ingest tables answer", _look_at_tables)
     yield tables
-    yield _checked("ingest_db", "tasks can reach the ingest tables", bootstrap.task_store)
+    yield _checked("ingest_db", "tasks can reach the ingest tables", _look_as_tasks_do)
     yield _checked("staging", "the staging storage can be written", lambda: bootstrap.staging().check())
     if not tables.mend:
         yield from _importers()
@@ -66,10 +66,22 @@ def _look_at_tables() -> None:
         service.open_runs()
 
 
-def _importers() -> Iterator[Finding]:
+def _look_as_tasks_do() -> None:
+    bootstrap.task_store(_connection(load_settings().db_conn_id))
+
+
+def _connection(conn_id: str) -> Any | None:
+    """The Airflow connection out of environment, secrets backends or metadata database."""
     from airflow.exceptions import AirflowNotFoundException
     from airflow.models import Connection
 
+    try:
+        return Connection.get_connection_from_secrets(conn_id)
+    except AirflowNotFoundException:
+        return None
+
+
+def _importers() -> Iterator[Finding]:
     with ingest() as service:
         manifests = service.importers()
     if not manifests:
@@ -84,9 +96,7 @@ def _importers() -> Iterator[Finding]:
             mend = f"airflow dags unpause {manifest['dag_id']}"
             yield Finding(check=f"importer {slug}", state="its DAG is paused", mend=mend)
             continue
-        try:
-            Connection.get_connection_from_secrets(conn_id)
-        except AirflowNotFoundException:
+        if _connection(conn_id) is None:
             mend = f"Create the Airflow connection {conn_id!r} of its target database."
             yield Finding(check=f"importer {slug}", state="its target's connection is not there", mend=mend)
             continue

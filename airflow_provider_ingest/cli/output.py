@@ -22,7 +22,14 @@ def print_as(output: str, document: Any, lines: Sequence[Mapping[str, Any]]) -> 
     else:
         from airflow.cli.simple_table import AirflowConsole
 
-        AirflowConsole().print_as([dict(line) for line in lines], output)
+        AirflowConsole().print_as([_plain(line) if output == "table" else dict(line) for line in lines], output)
+
+
+def _plain(line: Mapping[str, Any]) -> dict[str, Any]:
+    """The line as it stands: rich would take ``[ingest]`` for markup."""
+    from rich.markup import escape
+
+    return {name: escape(value) if isinstance(value, str) else value for name, value in line.items()}
 
 
 def run_line(run: Mapping[str, Any]) -> dict[str, Any]:

@@ -32,6 +32,11 @@ def test_tables_show_the_lines(capsys: pytest.CaptureFixture[str], output: str) 
     assert "products" in text
 
 
+def test_brackets_are_no_markup(capsys: pytest.CaptureFixture[str]) -> None:
+    print_as("table", {}, [{"value": "[red]x[/nothing]"}])
+    assert "[red]x[/nothing]" in capsys.readouterr().out
+
+
 def test_the_most_frequent_messages_come_first() -> None:
     summary = ErrorSummary(
         total_failed_rows=1234,
