@@ -27,6 +27,11 @@ CATALOGUE = "sku,name,category,price,stock,active,released\n" + "".join(
 """Sixty products of which 36 fail: by their SKU, category or price, or several of these."""
 
 
+def find_chromium() -> str:
+    """Path of a Chromium, empty if there is none; ``INGEST_TEST_CHROMIUM`` names one."""
+    return os.environ.get("INGEST_TEST_CHROMIUM") or next(filter(None, map(shutil.which, CHROMIUMS)), "")
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Everything here needs a Chromium and a whole Airflow."""
     here = Path(__file__).parent
@@ -38,9 +43,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def chromium() -> str:
-    """Path of a Chromium; ``INGEST_TEST_CHROMIUM`` names another."""
-    found = os.environ.get("INGEST_TEST_CHROMIUM") or next(filter(None, map(shutil.which, CHROMIUMS)), None)
-    if found is None:
+    """Path of a Chromium; the tests are skipped where there is none."""
+    found = find_chromium()
+    if not found:
         pytest.skip(f"There is none of {', '.join(CHROMIUMS)} here; on Debian: apt-get install chromium.")
     return found
 
