@@ -22,7 +22,15 @@ export function DashboardCard() {
   const { data, error, reload } = useResource(path, (answer) => (answer.data.some(isOpen) ? 5000 : 60000));
   return h(
     C.Box,
-    { as: "section", "aria-label": "Ingest", order: 2, borderWidth: 1, borderRadius: "md", p: 4, "data-testid": "ingest" },
+    {
+      as: "section",
+      "aria-label": "Ingest",
+      order: 2,
+      borderWidth: 1,
+      borderRadius: "md",
+      p: 4,
+      "data-testid": "ingest",
+    },
     h(
       C.HStack,
       { justify: "space-between", mb: 2 },

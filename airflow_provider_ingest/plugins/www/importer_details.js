@@ -4,12 +4,14 @@ import { post, prefix } from "./api.js";
 import { Cut, ErrorNote, Facts, Section } from "./pieces.js";
 import { Cell, DataTable, Line } from "./table.js";
 
-/** The options of a step that say something, e.g. `decimals: 2`. */
+const textOf = (value) => (typeof value === "string" ? value : JSON.stringify(value));
+
+/** The options of a step that say something, e.g. `decimals: 2`; its message where it has no others. */
 function optionsOf(step) {
-  const shown = Object.entries(step.options ?? {}).filter(([, value]) => value !== null && value !== "");
-  return shown
-    .map(([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`)
-    .join(", ");
+  const { message, ...options } = step.options ?? {};
+  const shown = Object.entries(options).filter(([, value]) => value !== null && value !== "" && value !== false);
+  const told = shown.map(([name, value]) => `${name.replaceAll("_", " ")}: ${textOf(value)}`);
+  return told.join(", ") || (message ?? "");
 }
 
 /** Steps one after the other, with their options. */
@@ -135,7 +137,7 @@ function Start({ importer, onError }) {
 /** The importer's facts by term. */
 function factsOf(importer) {
   const options = Object.entries(importer.source.options ?? {});
-  const where = options.map(([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`);
+  const where = options.map(([name, value]) => `${name}: ${textOf(value)}`);
   const { key } = importer;
   return [
     ["Source", importer.source.type],

@@ -26,7 +26,7 @@ function Drop({ file, onFile }) {
       textAlign: "center",
       cursor: "pointer",
       borderColor: isOver ? "border.info" : "border.emphasized",
-      bg: isOver ? "bg.info" : "bg.subtle",
+      bg: isOver ? "bg.info" : undefined,
       _focusWithin: { outline: "2px solid", outlineColor: "border.info" },
       onDragOver: (event) => {
         event.preventDefault();
