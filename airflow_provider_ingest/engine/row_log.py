@@ -9,7 +9,7 @@ import polars as pl
 from airflow_provider_ingest.engine.failures import general_messages
 from airflow_provider_ingest.engine.json_text import json_objects, json_strings
 from airflow_provider_ingest.engine.trace import HIDDEN, Trace
-from airflow_provider_ingest.runs.failure import INVALID_DATA
+from airflow_provider_ingest.runs.failure import DETAIL_START, INVALID_DATA
 from airflow_provider_ingest.runs.frames import LINE_NUMBER, ROW_LOG, ROW_NUMBER, Kind, RowBatch
 
 FAILED, SUCCESS, SKIPPED = "failed", "success", "skipped"
@@ -22,7 +22,8 @@ def error_documents(failures: pl.DataFrame) -> pl.DataFrame:
 
     The documents are those of :func:`~airflow_provider_ingest.runs.failure.errors_document`.
     """
-    text = failures.with_columns(pl.concat_str("message", "detail", separator="; ", ignore_nulls=True).alias("text"))
+    detail = DETAIL_START + pl.col("detail") + ")"
+    text = failures.with_columns(pl.concat_str("message", detail, ignore_nulls=True).alias("text"))
     heads = _heads(text)
     validation = _validation(text.filter(pl.col("field").is_not_null()))
     documents = heads.join(validation, on=ROW_NUMBER, how="left", maintain_order="left")

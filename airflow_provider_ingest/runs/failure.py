@@ -11,6 +11,10 @@ INVALID_DATA = "The given data was invalid."
 """The message of a row whose failures belong to fields; the fields' own messages stand beside it."""
 
 
+DETAIL_START = " ("
+"""What follows a message where a detail in parentheses follows."""
+
+
 class Stage(StrEnum):
     """The step of row processing in which a row failed, in the order in which they happen."""
 
@@ -43,8 +47,8 @@ class RowFailure:
 
     @property
     def text(self) -> str:
-        """Message and detail as one sentence part, as the row resource shows it."""
-        return f"{self.message}; {self.detail}" if self.detail else self.message
+        """Message and detail as the row resource shows them: ``The value is no number. (got "x")``."""
+        return f"{self.message}{DETAIL_START}{self.detail})" if self.detail else self.message
 
 
 def errors_document(failures: Iterable[RowFailure]) -> dict[str, Any]:

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 from sqlalchemy import ColumnElement, select, text
 
 from airflow_provider_ingest.models import MESSAGE_LENGTH
+from airflow_provider_ingest.runs.failure import DETAIL_START
 from airflow_provider_ingest.storage.sql_store_base import ROWS
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
-# A logged message is the group's message alone, or followed by "; " and what came instead (RowFailure.text).
+# A logged message is the group's message alone, or followed by what came instead (RowFailure.text).
 # PostgreSQL's JSON functions refuse the escape of NUL, which values may hold; it is no part of a message.
 _POSTGRESQL = r"""
 EXISTS (
@@ -43,5 +44,5 @@ def in_group(session: Session, run_id: int, group: str) -> list[ColumnElement[bo
     if session.execute(select(ROWS.c.row_number).where(ROWS.c.run_id == run_id, general).limit(1)).first():
         return [general]
     looked_through = _POSTGRESQL if session.get_bind().dialect.name == "postgresql" else _SQLITE
-    condition = text(looked_through).bindparams(message_group=group, message_start=group + "; ")
+    condition = text(looked_through).bindparams(message_group=group, message_start=group + DETAIL_START)
     return [ROWS.c.status == "failed", condition]  # type: ignore[list-item]  # a text is a condition to WHERE

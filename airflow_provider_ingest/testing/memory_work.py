@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from airflow_provider_ingest.exceptions import Conflict, IngestError, RunNotFound
+from airflow_provider_ingest.runs.failure import DETAIL_START
 from airflow_provider_ingest.runs.frames import LINE_NUMBER, ROW_NUMBER
 from airflow_provider_ingest.runs.outcome import ChunkOutcome, ErrorCount, merge_errors
 from airflow_provider_ingest.runs.progress import Counts
@@ -180,4 +181,4 @@ def _row(row: dict[str, Any]) -> RowRecord:
 def _in_group(row: RowRecord, group: str) -> bool:
     validation = (row.errors or {}).get("validation") or {}
     lines = [f"{name}: {text}" for name, texts in validation.items() for text in texts]
-    return any(line == group or line.startswith(group + "; ") for line in lines)
+    return any(line == group or line.startswith(group + DETAIL_START) for line in lines)

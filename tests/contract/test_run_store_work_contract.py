@@ -196,12 +196,12 @@ def test_rows_are_found_by_the_line_of_the_error_summary_that_counts_them(store:
         run.id,
         0,
         row_log(
-            log_line(1, validation={"e: mail": ["is required"], "price": ['is no number; got "\\u0000 12a"']}),
-            log_line(2, validation={"price": ["is no number", 'must be below 9; got "12"']}),
+            log_line(1, validation={"e: mail": ["is required"], "price": ['is no number (got "\\u0000 12a")']}),
+            log_line(2, validation={"price": ["is no number", 'must be below 9 (got "12")']}),
             log_line(3, message="expected 2 fields, found 3"),
             log_line(4, validation={"price": ["is no number at all"]}),
             log_line(5, "success"),
-            log_line(6, validation={"prices": ["is no number; got \0"]}),
+            log_line(6, validation={"prices": ["is no number (got \0)"]}),
         ),
     )
 

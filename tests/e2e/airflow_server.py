@@ -232,11 +232,20 @@ class AirflowServer:
             time.sleep(0.3)
         raise AssertionError(f"{dag_run_id} does not end:\n{self.log_tail()}")
 
-    def task_state(self, dag_id: str, dag_run_id: str, task_id: str, map_index: int = -1) -> str | None:
-        """The state of a task instance; ``None`` if it does not exist yet."""
-        path = f"/api/v2/dags/{dag_id}/dagRuns/{dag_run_id}/taskInstances/{task_id}"
-        answer = self.get(path if map_index < 0 else f"{path}/{map_index}")
-        return answer.json()["state"] if answer.status_code == 200 else None
+    def has_started(self, dag_id: str, dag_run_id: str, index: int) -> bool:
+        """Whether a chunk of the run is being worked, or was."""
+        statement = (
+            "SELECT started_at FROM ingest_chunks JOIN ingest_runs ON id = run_id "
+            "WHERE dag_id = ? AND dag_run_id = ? AND chunk_index = ?"
+        )
+        with closing(sqlite3.connect(self.home / "airflow.db", timeout=60)) as database:
+            return any(started for (started,) in database.execute(statement, (dag_id, dag_run_id, index)))
+
+    def forget_dag_run(self, dag_run_id: str) -> None:
+        """Take a DAG run out of Airflow's database, as cleaning it by hand would."""
+        with closing(sqlite3.connect(self.home / "airflow.db", timeout=60)) as database, database:
+            database.execute("PRAGMA foreign_keys=ON")
+            database.execute("DELETE FROM dag_run WHERE run_id = ?", (dag_run_id,))
 
     def change(self, statement: str) -> None:
         """Run a statement on the shop's database."""

@@ -48,8 +48,8 @@ def test_failed_rows_are_logged_with_all_their_failures() -> None:
         "code": "email",
         "stage": "validate",
         "validation": {
-            "mail": ['The value is not an e-mail address.; got "no"'],
-            "price": ['The value must be a number between 0 and 10.; got "11"'],
+            "mail": ['The value is not an e-mail address. (got "no")'],
+            "price": ['The value must be a number between 0 and 10. (got "11")'],
         },
     }
     assert (first["data"], first["status"], first["trace"]) == ({"mail": "no", "price": "11"}, "failed", None)
