@@ -235,7 +235,7 @@ class AirflowServer:
     def has_started(self, dag_id: str, dag_run_id: str, index: int) -> bool:
         """Whether a chunk of the run is being worked, or was."""
         statement = (
-            "SELECT started_at FROM ingest_chunks JOIN ingest_runs ON id = run_id "
+            "SELECT ingest_chunks.started_at FROM ingest_chunks JOIN ingest_runs ON id = run_id "
             "WHERE dag_id = ? AND dag_run_id = ? AND chunk_index = ?"
         )
         with closing(sqlite3.connect(self.home / "airflow.db", timeout=60)) as database:
