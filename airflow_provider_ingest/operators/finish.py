@@ -54,6 +54,7 @@ class FinishOperator(IngestTask):
         was_open = not run.status.is_terminal
         if run.status is RunStatus.PROCESSING:
             self._work_contested(context, config, run, store)
+            run = store.get_run(run.id)  # with what that added to the counts
         while not run.status.is_terminal:
             run = self._end(context, config, run, store, staging)
         staging.remove_run(run.key)
