@@ -77,9 +77,9 @@ def test_a_message_shows_its_rows_only(pages: Pages, failed_run: dict[str, Any])
 
 def test_filters_are_in_the_address_and_can_be_cleared(pages: Pages, failed_run: dict[str, Any]) -> None:
     page = pages.open("/plugin/ingest?importer=products&status=completed_with_errors")
-    expect(page.get_by_label("Importer")).to_have_value("products")
+    expect(page.get_by_label("Importer", exact=True)).to_have_value("products")
     expect(page.get_by_role("link", name=f"#{failed_run['id']}", exact=True)).to_be_visible(timeout=PATIENCE)
-    page.get_by_label("User").fill("nobody")
+    page.get_by_role("search").get_by_label("User").fill("nobody")
     expect(page.get_by_text("No run matches these filters.")).to_be_visible(timeout=PATIENCE)
     assert "user=nobody" in page.url
     page.get_by_role("button", name="Clear filters").click()

@@ -23,8 +23,8 @@ def hostile_run(chromium: str, airflow: AirflowServer) -> dict[str, Any]:
     """A run of a file that is hostile in its name, its header and its cells."""
     text = io.StringIO()
     rows = csv.writer(text)
-    rows.writerow(["sku", "name", "category", "price", MARKUP, TURNED, "x" * 2000])
-    rows.writerow([MARKUP, TURNED, MARKUP, ENDLESS, ENDLESS, MARKUP, "=cmd|' /C calc'!A0"])
+    rows.writerow(["sku", "name", "category", "price", "stock", "active", "released", MARKUP, TURNED, "x" * 2000])
+    rows.writerow([MARKUP, TURNED, MARKUP, ENDLESS, TURNED, MARKUP, ENDLESS, ENDLESS, MARKUP, "=cmd|' /C calc'!A0"])
     answer = airflow.post(f"{API}/upload/products", files={"file": (NAME, text.getvalue())})
     assert answer.status_code == 202, answer.text
     run = answer.json()["data"]

@@ -51,7 +51,7 @@ def test_all_actions_of_a_run_are_reached(pages: Pages, failed_run: dict[str, An
 
 def test_a_file_is_chosen_and_sent_without_a_mouse(pages: Pages) -> None:
     page = pages.open("/plugin/ingest/upload")
-    expect(page.get_by_label("Importer")).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_label("Importer", exact=True)).to_be_visible(timeout=PATIENCE)
     names = tour(page, 8)
     for name in ("Importer", "File", "Dry run: check everything, keep nothing"):
         assert name in names, names

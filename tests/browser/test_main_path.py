@@ -17,7 +17,11 @@ RUN = re.compile(r"/plugin/ingest/runs/\d+$")
 def test_a_file_is_uploaded_its_rows_are_mended_and_retried(pages: Pages, airflow: AirflowServer, scheme: str) -> None:
     letter = scheme[0].upper()
     good, bad = f"{letter}G-00001", f"{letter}B-00001"
-    file = f"sku,name,category,price,colour\n{good},Spade,Garden,9.50,red\nnonsense,Rake,Gardening,=1+1,blue\n"
+    rest = "3,yes,01.02.2024"
+    file = (
+        "sku,name,category,price,stock,active,released,colour\n"
+        f"{good},Spade,Garden,9.50,{rest},red\nnonsense,Rake,Gardening,=1+1,{rest},blue\n"
+    )
     page = pages.open("/plugin/ingest/upload/products", scheme=scheme)
 
     page.get_by_label("File").set_input_files({"name": "tools.csv", "mimeType": "text/csv", "buffer": file.encode()})

@@ -17,7 +17,7 @@ RUN = "/plugin/ingest/runs/{id}"
 def test_a_slow_answer_is_waited_for_in_sight(pages: Pages) -> None:
     page = pages.blank()
     held: list[Route] = []
-    page.route(LIST, held.append)
+    page.route(LIST, lambda route: held.append(route))
     page.goto(pages.url("/plugin/ingest"), wait_until="commit")
     expect(page.locator(OURS).get_by_role("status")).to_contain_text("Loading…", timeout=PATIENCE)
     page.unroute(LIST)
@@ -73,7 +73,7 @@ def test_an_upload_that_breaks_off_can_be_sent_again(pages: Pages) -> None:
 def test_an_answer_that_comes_late_does_not_overwrite_a_newer_page(pages: Pages, failed_run: dict[str, Any]) -> None:
     page = pages.open(RUN.format(**failed_run))
     held: list[Route] = []
-    page.route(re.compile("rows_message=category"), held.append)
+    page.route(re.compile("rows_message=category"), lambda route: held.append(route))
     page.get_by_role("button", name="category").click()
     page.get_by_role("button", name="price").click()
     rows = page.get_by_role("region", name="Failed rows").locator("[data-row]")
@@ -86,5 +86,5 @@ def test_an_answer_that_comes_late_does_not_overwrite_a_newer_page(pages: Pages,
 def test_who_is_logged_out_comes_to_the_login(pages: Pages) -> None:
     page = pages.open("/plugin/ingest")
     page.context.clear_cookies()
-    page.get_by_label("User").fill("somebody")
+    page.get_by_role("search").get_by_label("User").fill("somebody")
     page.wait_for_url(re.compile("login"), wait_until="commit")
