@@ -58,7 +58,7 @@ def show_rows(page: Page) -> None:
 
 def mend(page: Page) -> None:
     """Correct one cell."""
-    page.get_by_label("sku of row 3").fill("BR-00003")
+    page.get_by_label("sku of row 3", exact=True).fill("BR-00003")
 
 
 def look(page: Page) -> None:
