@@ -65,14 +65,14 @@ function Field({ row, name, edits, onEdit }) {
       value: edited ?? cellText(row.data[name]),
       borderColor: errors && edited === undefined ? "border.error" : undefined,
       "aria-label": `${name} of row ${row.row_number}`,
-      "aria-invalid": errors ? true : undefined,
+      "aria-invalid": errors && edited === undefined ? true : undefined,
       "aria-describedby": errors ? note : undefined,
       onChange: (event) => onEdit(row, name, event.target.value),
     }),
     errors
       ? h(
           C.Text,
-          { id: note, fontSize: "xs", color: "red.fg", mt: 1, maxW: "14rem" },
+          { id: note, fontSize: "xs", color: "red.fg", mt: 1, maxW: "14rem", whiteSpace: "normal" },
           errors.join("; ").slice(0, MESSAGE),
         )
       : null,
