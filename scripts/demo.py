@@ -161,9 +161,8 @@ def _print_where(server: DemoServer, client: Client, *, keep: bool) -> None:
         console.print(f'curl -H "Authorization: Bearer {client.token}" {server.url}/api/v1/ingest/', soft_wrap=True)
         console.print("Ctrl-C stops it.")
     else:
-        console.print(
-            f"To look around in the pages: make up, then {server.url} (user {USER}, password {server.password})"
-        )
+        where = f"{server.url} (user {USER}, password {server.password})"
+        console.print(f"To look around in the pages: make up, then {where}", soft_wrap=True)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import ColumnElement, RowMapping, delete, func, select
+from sqlalchemy import ColumnElement, delete, func, select
 
 from airflow_provider_ingest.runs.records import Page, RowRecord
 from airflow_provider_ingest.storage.row_copy import write_rows
@@ -25,6 +25,9 @@ PRUNE_BATCH = 20_000
 """Rows per DELETE: a fraction of a second of locks."""
 
 FAILED = "failed"
+
+RECORD = (ROWS.c.row_number, ROWS.c.line_number, ROWS.c.status, ROWS.c.data, ROWS.c.errors, ROWS.c.trace)
+"""What a row's record is made of, in the order in which :func:`_row` takes it."""
 
 
 class RowLog(SqlBase):
@@ -50,15 +53,15 @@ class RowLog(SqlBase):
             if message is not None:
                 conditions += in_group(session, run_id, message)
             total = session.scalar(select(func.count()).select_from(ROWS).where(*conditions)) or 0
-            query = select(ROWS).where(*conditions).order_by(ROWS.c.row_number)
-            found = session.execute(query.limit(per_page).offset((page - 1) * per_page)).mappings().all()
+            query = select(*RECORD).where(*conditions).order_by(ROWS.c.row_number)
+            found = session.execute(query.limit(per_page).offset((page - 1) * per_page)).all()
         return Page(items=tuple(_row(row) for row in found), number=page, size=per_page, total=total)
 
     def row(self, run_id: int, row_number: int) -> RowRecord | None:
         """One logged row."""
-        query = select(ROWS).where(ROWS.c.run_id == run_id, ROWS.c.row_number == row_number)
+        query = select(*RECORD).where(ROWS.c.run_id == run_id, ROWS.c.row_number == row_number)
         with self._transaction() as session:
-            found = session.execute(query).mappings().first()
+            found = session.execute(query).first()
         return None if found is None else _row(found)
 
     def failed_rows(self, run_id: int) -> Iterator[Sequence[RowRecord]]:
@@ -96,14 +99,14 @@ class RowLog(SqlBase):
         """The next failed rows and about how many bytes they are."""
         size_of = func.length(ROWS.c.data) + func.coalesce(func.length(ROWS.c.errors), 0)
         query = (
-            select(ROWS, size_of.label("size"))
+            select(*RECORD, size_of)
             .where(*_conditions(run_id, FAILED), ROWS.c.row_number > after)
             .order_by(ROWS.c.row_number)
             .limit(size)
         )
         with self._transaction() as session:
-            found = session.execute(query).mappings().all()
-        return [_row(row) for row in found], sum(row["size"] for row in found)
+            found = session.execute(query).all()
+        return [_row(row) for row in found], sum(row[-1] for row in found)
 
     def _delete_rows(self, run_id: int) -> Iterator[int]:
         ours = ROWS.c.run_id == run_id
@@ -128,12 +131,5 @@ def _conditions(run_id: int, status: str | None) -> list[ColumnElement[bool]]:
     return conditions
 
 
-def _row(row: RowMapping) -> RowRecord:
-    return RowRecord(
-        row_number=row["row_number"],
-        line_number=row["line_number"],
-        status=row["status"],
-        data=row["data"],
-        errors=row["errors"],
-        trace=row["trace"],
-    )
+def _row(row: Sequence[Any]) -> RowRecord:
+    return RowRecord(row_number=row[0], line_number=row[1], status=row[2], data=row[3], errors=row[4], trace=row[5])
