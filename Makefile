@@ -15,7 +15,10 @@ lint:  ## style, formatting, types, import contracts
 
 bench:  ## speed and memory, beside their rivals in the same run
 	@scripts/environment dev
-	@$${INGEST_VENV:-.venv}/bin/python -m pytest tests/benchmarks --override-ini=python_files="bench_*.py" -q -s
+	@for file in tests/benchmarks/bench_*.py; do \
+	    name=$$(basename $$file .py); echo "== $$name"; \
+	    $${INGEST_VENV:-.venv}/bin/python -m tests.benchmarks.$$name || exit 1; \
+	done
 
 torture:  ## a hundred workers killed on each database, and every row counted
 	@scripts/environment dev
