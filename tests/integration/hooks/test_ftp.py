@@ -18,6 +18,7 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     from pyftpdlib.authorizers import DummyAuthorizer
     from pyftpdlib.handlers import DTPHandler, FTPHandler, TLS_FTPHandler
+    from pyftpdlib.ioloop import IOLoop
     from pyftpdlib.servers import FTPServer
 
 CONTENT = b"sku,name\n" + b"A-1,Lamp\n" * 300_000
@@ -46,7 +47,7 @@ def serving(handler, folder):
     Handler.authorizer = authorizer
     Handler.use_sendfile = False
     Handler.dtp_handler = CuttingData if handler is FTPHandler else handler.dtp_handler
-    server = FTPServer(("127.0.0.1", 0), Handler)
+    server = FTPServer(("127.0.0.1", 0), Handler, ioloop=IOLoop())  # the default one is shared by all servers
     thread = threading.Thread(target=server.serve_forever, kwargs={"timeout": 0.05, "handle_exit": False}, daemon=True)
     thread.start()
     try:
