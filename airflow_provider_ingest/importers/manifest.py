@@ -202,9 +202,7 @@ def _table(config: IngestConfig | NestedConfig) -> dict[str, Any]:
 def _source(source: SourceSpec) -> dict[str, Any]:
     options = {name: _json(value) for name, value in sorted(source.options.items())}
     if "url" in options:
-        address = urlsplit(options["url"])
-        host = address.netloc.rpartition("@")[2]  # user, password and query may be secrets
-        options["url"] = urlunsplit(address._replace(netloc=host, query="", fragment=""))
+        options["url"] = urlunsplit(urlsplit(options["url"])._replace(query="", fragment=""))
     document: dict[str, Any] = {"type": source.type.value, "options": options}
     if source.custom is not None:
         document["class"] = qualified_name(type(source.custom))

@@ -68,7 +68,7 @@ def test_the_template_shows_an_example_where_the_type_is_known() -> None:
 
 def test_the_query_of_an_url_is_no_part_of_it() -> None:
     config = (
-        IngestConfig.for_("t", "c").from_source(SourceType.URL, url="https://me:secret@x.org/f.csv?token=secret").map("a", "a")
+        IngestConfig.for_("t", "c").from_source(SourceType.URL, url="https://x.org/f.csv?token=secret").map("a", "a")
     )
     manifest = config.manifest("x")
     assert manifest.source_options == {"url": "https://x.org/f.csv"}
