@@ -65,7 +65,7 @@ def plan_rows(
     return plan_mappings(rows, columns=columns, chunk_rows=chunk_rows, scratch=scratch)
 
 
-def read_chunk(reader: Mapping[str, Any], chunk: ChunkPlan, *, batch_rows: int = 50_000) -> Iterator[RowBatch]:
+def read_chunk(reader: Mapping[str, Any], chunk: ChunkPlan, *, batch_rows: int = 80_000) -> Iterator[RowBatch]:
     """The rows of one chunk in batches.
 
     :param reader: of the :class:`FilePlan` that the chunk belongs to. :param chunk: its ``location["path"]`` is the

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from airflow_provider_ingest.runs.frames import Kind, RowBatch
 from airflow_provider_ingest.runs.records import ChunkPlan
 
-BATCH_ROWS = 50_000
+BATCH_ROWS = 80_000
 """Rows of a batch inside a chunk: memory stays flat whatever the chunk's size."""
 
 
