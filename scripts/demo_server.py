@@ -63,14 +63,23 @@ class DemoServer:
         if self._process is None:
             return
         for number, seconds in ((signal.SIGTERM, 15), (signal.SIGKILL, 5)):
-            try:
-                os.killpg(self._process.pid, number)
-                self._process.wait(seconds)
-            except subprocess.TimeoutExpired:
-                continue
-            except ProcessLookupError:
+            if self._is_gone(number, seconds):
                 break
         self._process = None
+
+    def _is_gone(self, number: int, seconds: float) -> bool:
+        """Send the signal to all; whether nobody is left, executor workers and log servers included."""
+        assert self._process is not None
+        deadline = time.monotonic() + seconds
+        try:
+            os.killpg(self._process.pid, number)
+            while time.monotonic() < deadline:
+                self._process.poll()
+                os.killpg(self._process.pid, 0)
+                time.sleep(0.1)
+        except ProcessLookupError:
+            return True
+        return False
 
     def wait_for_end(self) -> None:
         """Until Airflow ends by itself."""

@@ -135,14 +135,15 @@ class AirflowServer:
         if self.process is None:
             return
         for number in (signal.SIGTERM, signal.SIGKILL):
+            deadline = time.monotonic() + 15
             try:
                 os.killpg(self.process.pid, number)
+                while time.monotonic() < deadline:  # executor workers outlive the process that started them
+                    self.process.poll()
+                    os.killpg(self.process.pid, 0)
+                    time.sleep(0.1)
             except ProcessLookupError:
                 break
-            try:
-                self.process.wait(15)
-            except subprocess.TimeoutExpired:
-                continue
         self.process = None
 
     @property
