@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from airflow_provider_ingest.exceptions import ConfigError
@@ -42,6 +43,18 @@ def check_importer(config: IngestConfig, slug: str) -> None:
     _check_table(config, where)
     for nested in config.nested:
         _check_nested(nested, where)
+    if config.is_atomic and (created := sorted(_creating(config))):
+        raise ConfigError(
+            f"{where}: atomic() and relate(…, create_missing=True) exclude each other: the records made for "
+            f"{listed(created)} would be visible before the run is accepted. Import them first, or drop one of the two."
+        )
+
+
+def _creating(config: IngestConfig | NestedConfig) -> Iterator[str]:
+    """The attributes whose relations make missing records, nested ones included."""
+    yield from (relation.attribute for relation in config.relations if relation.create_missing)
+    for nested in config.nested:
+        yield from _creating(nested)
 
 
 def _check_nested(nested: NestedConfig, where: str) -> None:

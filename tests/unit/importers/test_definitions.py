@@ -275,6 +275,15 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "chunk of nothing": (lambda: start().chunk_size(0), "chunk_size"),
     "chunk of a text": (lambda: start().chunk_size("10"), "chunk_size"),  # type: ignore[arg-type]
     "wrong row log": (lambda: start().log_rows("fail"), 'Did you mean "failed"'),
+    "atomic and create missing": (
+        lambda: (
+            complete()
+            .relate("category", "category_id", Category, key="name", create_missing=True)
+            .atomic()
+            .check("products")
+        ),
+        "exclude each other",
+    ),
     "no reject limit": (lambda: start().reject_above(), "needs rows="),
     "reject everything": (lambda: start().reject_above(percent=100), "below 100"),
     "sensitive nothing": (lambda: start().sensitive(), "names of one or more"),
