@@ -50,9 +50,12 @@ def chromium() -> str:
     return found
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser(chromium: str) -> Iterator[Browser]:
-    """One browser for all tests; each page has a context of its own."""
+    """A browser for the tests of a module; each page has a context of its own.
+
+    Not for the whole session: Playwright keeps an event loop running in this thread, and other tests need their own.
+    """
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
