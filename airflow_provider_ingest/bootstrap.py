@@ -243,7 +243,7 @@ def _start_with_file(
     upload = StagedUpload(ref=stored.reference, name=stored.name, size=stored.size, sha256=stored.sha256)
     try:
         return service.start_upload(slug, upload, caller, dry_run=dry_run, force=force)
-    except Exception:
+    except Exception:  # whatever refused the start, no run will ever read or prune the file by its own name
         staging().remove(stored.reference)
         raise
 

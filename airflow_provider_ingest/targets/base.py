@@ -175,7 +175,7 @@ class SqlTarget(ABC):
         """Turn what the database says, where it is no row's fault, into a :class:`TargetError`."""
         try:
             yield
-        except Exception as error:
+        except Exception as error:  # narrowed below: the driver's own errors are known at run time only
             if not isinstance(error, (SQLAlchemyError, *self.driver_errors)):
                 raise
             raise self.failure(error) from None

@@ -269,7 +269,7 @@ class StagedWriter(TableWriter):
         self.cursor.execute("SAVEPOINT ingest_part")
         try:
             yield
-        except Exception as error:
+        except Exception as error:  # narrowed below: the driver's own errors are known at run time only
             if not isinstance(error, (Refused, *self.errors)):
                 raise
             with suppress(*self.errors):  # a connection that is gone says so in the error that follows
