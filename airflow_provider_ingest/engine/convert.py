@@ -28,7 +28,7 @@ from airflow_provider_ingest.engine import numerals
 from airflow_provider_ingest.engine.temporal import dates, times, timestamps
 from airflow_provider_ingest.importers.table import ColumnKind, ColumnShape
 from airflow_provider_ingest.transformers.base import Refusal
-from airflow_provider_ingest.transformers.values import as_text, stripped
+from airflow_provider_ingest.transformers.values import as_text, stripped, sure
 
 TRUE = ["true", "t", "yes", "y", "on", "1"]
 FALSE = ["false", "f", "no", "n", "off", "0"]
@@ -55,10 +55,14 @@ class Conversion:
         if kind is ColumnKind.TEXT:
             converted, refused = _text(values, self.column)
         else:
-            if values.dtype == pl.String:
-                values = stripped(values)
-                values = values.set((values == "").fill_null(False), None)
-            converted, refused = _BY_KIND.get(kind, _text)(values, self.column)
+            plain = _PLAIN.get(kind, _nothing)(values, self.column) if values.dtype == pl.String else None
+            if plain is not None:
+                converted, refused = plain, ()
+            else:
+                if values.dtype == pl.String:
+                    values = stripped(values)
+                    values = values.set(sure(values == ""), None)
+                converted, refused = _BY_KIND.get(kind, _text)(values, self.column)
         if self.must_be_set and values.null_count():
             missing = Refusal(
                 rows=values.is_null(), code="not_null", message=f"{_takes(self.column)}, which is not null."
@@ -77,7 +81,7 @@ def _takes(column: ColumnShape) -> str:
 
 
 def _refusal(rows: pl.Series, code: str, message: str) -> tuple[Refusal, ...]:
-    rows = rows.fill_null(False)
+    rows = sure(rows)
     return (Refusal(rows=rows, code=code, message=message),) if rows.any() else ()
 
 
@@ -90,8 +94,8 @@ def _wrong_type(values: pl.Series, converted: pl.Series, column: ColumnShape, ex
 def _text(values: pl.Series, column: ColumnShape) -> Converted:
     text = as_text(values)
     refused: tuple[Refusal, ...] = ()
-    if text.str.contains("\x00", literal=True).any():
-        zero = text.str.contains("\x00", literal=True)
+    zero = text.str.contains("\x00", literal=True)
+    if zero.any():
         refused = _refusal(zero, "out_of_range", f"{_takes(column)}, which has no place for the character NUL.")
     if column.length is not None and (text.str.len_bytes().max() or 0) > column.length:  # type: ignore[operator]
         message = f"{_takes(column)}, at most {column.length} characters."
@@ -99,11 +103,33 @@ def _text(values: pl.Series, column: ColumnShape) -> Converted:
     return text, refused
 
 
+def _plain_integers(text: pl.Series, column: ColumnShape) -> pl.Series | None:
+    """Text that holds nothing but whole numbers of the column's range; ``None`` if any value needs a closer look."""
+    converted = text.cast(pl.Int64, strict=False)
+    if converted.null_count() != text.null_count():
+        return None
+    low, high = numerals.bounds(column)
+    least, most = converted.min(), converted.max()
+    within = least is None or (low <= least and most <= high)  # type: ignore[operator]
+    return converted.cast(numerals.integer_type(low, high)) if within else None
+
+
+def _plain_floats(text: pl.Series, column: ColumnShape) -> pl.Series | None:
+    """Text that holds nothing but finite numbers; ``None`` if any value needs a closer look."""
+    converted = text.cast(pl.Float64, strict=False)
+    if converted.null_count() != text.null_count() or not converted.is_finite().all():
+        return None
+    return converted
+
+
+def _nothing(text: pl.Series, column: ColumnShape) -> pl.Series | None:
+    return None
+
+
 def _integer(values: pl.Series, column: ColumnShape) -> Converted:
     converted = numerals.integers(values)
     out = numerals.beyond_integers(values, converted)
-    low = -(2**63) if column.minimum is None else column.minimum
-    high = 2**63 - 1 if column.maximum is None else column.maximum
+    low, high = numerals.bounds(column)
     out |= numerals.outside(converted, low, high)
     message = f"{_takes(column)}, a whole number from {low} to {high}."
     refused = _refusal(out, "out_of_range", message)
@@ -213,6 +239,12 @@ def _enum(values: pl.Series, column: ColumnShape) -> Converted:
 def _binary(values: pl.Series, column: ColumnShape) -> Converted:
     return (values if values.dtype == pl.Binary else as_text(values).cast(pl.Binary)), ()
 
+
+_PLAIN: dict[ColumnKind, Callable[[pl.Series, ColumnShape], pl.Series | None]] = {
+    ColumnKind.INTEGER: _plain_integers,
+    ColumnKind.FLOAT: _plain_floats,
+}
+"""One cast and a look at its extremes, for columns in which every text is written plainly."""
 
 _BY_KIND: dict[ColumnKind, Callable[[pl.Series, ColumnShape], Converted]] = {
     ColumnKind.INTEGER: _integer,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import cast
 
 import polars as pl
 
@@ -10,7 +11,7 @@ from airflow_provider_ingest.runs.failure import INVALID_DATA, Stage
 from airflow_provider_ingest.runs.frames import FAILURES, MALFORMED, ROW_NUMBER
 from airflow_provider_ingest.runs.outcome import ErrorCount, merge_errors
 from airflow_provider_ingest.transformers.base import Refusal
-from airflow_provider_ingest.transformers.values import as_text
+from airflow_provider_ingest.transformers.values import as_text, sure
 
 MALFORMED_ROW = "malformed_row"
 SHOWN_CHARACTERS = 100
@@ -42,7 +43,7 @@ def refused_rows(
     :param got: what came instead, shown as detail (cut after 100 characters).
     :param hide: the field is sensitive: show neither the value nor a message made of it.
     """
-    rows = refusal.rows.fill_null(False)
+    rows = sure(refusal.rows)
     message: str | pl.Series = refusal.message
     if isinstance(message, pl.Series):
         message = HIDDEN_MESSAGE if hide else message.filter(rows)
@@ -62,11 +63,13 @@ def refused_rows(
 def shown(values: pl.Series) -> pl.Series:
     """``got "…"`` for each value, cut where it is long; null for null and for empty text."""
     text = as_text(values)
-    text = text.set((text == "").fill_null(False), None)
-    cut = text.str.head(SHOWN_CHARACTERS) + (text.str.len_chars() > SHOWN_CHARACTERS).replace_strict(
-        {True: "…", False: ""}, return_dtype=pl.String
-    )
-    return 'got "' + cut + '"'
+    text = text.set(sure(text == ""), None)
+    if cast("int", text.str.len_bytes().max() or 0) > SHOWN_CHARACTERS:
+        ending = (text.str.len_chars() > SHOWN_CHARACTERS).replace_strict(
+            {True: "…", False: ""}, return_dtype=pl.String
+        )
+        text = text.str.head(SHOWN_CHARACTERS) + ending
+    return 'got "' + text + '"'
 
 
 def malformed_failures(malformed: pl.DataFrame) -> pl.DataFrame:

@@ -63,7 +63,7 @@ def _read_fields(table: TablePlan) -> Iterator[tuple[str, ...]]:
         mapping = column.mapping
         if mapping.fields:
             yield mapping.fields
-        for step in mapping.transformers:
+        for step in (*mapping.transformers, *mapping.validators):
             yield from ((name,) for name in getattr(step, "reads", ()))
         if isinstance(mapping.condition, pl.Expr):
             yield from ((name,) for name in mapping.condition.meta.root_names())

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from airflow_provider_ingest.engine.convert import Conversion
+from airflow_provider_ingest.engine.distinct import Memory, Verdict, Worked, distinct_of
 from airflow_provider_ingest.engine.failures import refused_rows
 from airflow_provider_ingest.engine.kinds import typed
 from airflow_provider_ingest.engine.stretch import Located, Stretch
@@ -18,10 +19,14 @@ from airflow_provider_ingest.exceptions import RunFailed
 from airflow_provider_ingest.importers.mapping import Mapping
 from airflow_provider_ingest.runs.failure import Stage
 from airflow_provider_ingest.runs.frames import Kind
-from airflow_provider_ingest.transformers.base import Refusal, ScalarTransformer, Transformer
+from airflow_provider_ingest.transformers.base import Refusal, Rows, ScalarTransformer, Transformer
 from airflow_provider_ingest.transformers.scalar import apply_transformer
+from airflow_provider_ingest.transformers.values import sure
 from airflow_provider_ingest.validators.base import ScalarValidator
 from airflow_provider_ingest.validators.scalar import apply_validator
+
+NO_ROWS = Rows(pl.DataFrame(), pl.Series([], dtype=pl.Int64))
+"""What steps get beside the distinct values of a column: they said that they look at nothing else."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,18 +37,28 @@ class MappedColumn:
     convert: Conversion
     is_sensitive: bool
 
+    @property
+    def is_elementwise(self) -> bool:
+        """Whether every step looks at its value alone, so that equal values need to be worked once only."""
+        return all(
+            not step.uses_row if isinstance(step, ScalarTransformer | ScalarValidator) else step.is_elementwise
+            for step in (*self.mapping.transformers, *self.mapping.validators)
+        )
+
 
 @dataclass(slots=True)
 class Findings:
     """What working a batch brings up beside the values.
 
     :param bad: rows refused by the expected schema, by source column: their values are not looked at again.
+    :param memory: of distinct values, for as long as the same importer's rows are worked.
     """
 
     is_traced: bool = False
     bad: MappingABC[str, pl.Series] = field(default_factory=dict)
     failures: list[pl.DataFrame] = field(default_factory=list)
     traces: list[MappingTrace] = field(default_factory=list)
+    memory: Memory = field(default_factory=Memory)
 
 
 def work_mapping(
@@ -80,33 +95,55 @@ class _Work:
         fields = column.mapping.fields
         self.name = self.located.name if self.located else fields[0] if fields else column.mapping.attribute
         self.raw = part.text(self.located)
+        is_whole = findings.is_traced or not column.is_elementwise
+        before = findings.memory.columns.get(id(column))
+        self.distinct = None if is_whole else distinct_of(self.raw, before)
+        self.verdicts: list[Verdict] = []
+        self.input = self.raw if self.distinct is None else self.distinct.values
 
     def values(self) -> pl.Series:
+        distinct = self.distinct
+        if distinct is None:
+            return self._worked()
+        if distinct.worked is not None:
+            for verdict in distinct.worked.verdicts:
+                self._note(verdict)
+            return distinct.spread(distinct.worked.converted)
+        converted = self._worked()
+        worked = Worked(values=distinct.values, converted=converted, verdicts=tuple(self.verdicts))
+        self.findings.memory.columns[id(self.column)] = worked
+        return distinct.spread(converted)
+
+    def _worked(self) -> pl.Series:
         mapping = self.column.mapping
         current = self._transformed()
         if mapping.validators:
-            checked = current if mapping.transformers else typed(self.raw, self.part.kind(self.located))
+            checked = current if mapping.transformers else typed(self.input, self.part.kind(self.located))
             for validator in mapping.validators:
-                rows = self.part.typed_rows if isinstance(validator, ScalarValidator) else self.part.rows
+                rows = self._rows(is_typed=isinstance(validator, ScalarValidator))
                 with _users_code(validator.name, mapping.attribute):
                     refused = apply_validator(validator, checked, rows)
                 self._refuse(refused, Stage.VALIDATE, keep_going=True)
-            self._settle()
         converted, refused = self.column.convert(current)
         self._refuse(refused, Stage.VALIDATE)
         return converted
+
+    def _rows(self, *, is_typed: bool) -> Rows:
+        if self.distinct is not None:
+            return NO_ROWS
+        return self.part.typed_rows if is_typed else self.part.rows
 
     def _transformed(self) -> pl.Series:
         mapping, part = self.column.mapping, self.part
         kind = part.kind(self.located)
         steps: list[Step] = []
-        current = self.raw
+        current = self.input
         if mapping.transformers and not (kind is Kind.NUMBER and isinstance(mapping.transformers[0], Transformer)):
-            current = typed(self.raw, kind)  # a columnar first step reads numbers from their exact text
+            current = typed(self.input, kind)  # a columnar first step reads numbers from their exact text
         if self.findings.is_traced and mapping.fields:
             steps.append(Step(name=INPUT, values=self.raw))
         for step in mapping.transformers:
-            rows = part.typed_rows if isinstance(step, ScalarTransformer) else part.rows
+            rows = self._rows(is_typed=isinstance(step, ScalarTransformer))
             with _users_code(step.name, mapping.attribute):
                 result = apply_transformer(step, current, rows)
             self._refuse(result.refused, Stage.TRANSFORM)
@@ -119,13 +156,23 @@ class _Work:
         return current
 
     def _refuse(self, refused: tuple[Refusal, ...], stage: Stage, *, keep_going: bool = False) -> None:
+        verdict = (stage, keep_going, tuple(refusal for refusal in refused if refusal.rows.any()))
+        self.verdicts.append(verdict)
+        self._note(verdict)
+
+    def _note(self, verdict: Verdict) -> None:
         """Note the rows that a step refuses, except those that have failed in this mapping before."""
+        stage, keep_going, refused = verdict
+        if not keep_going:
+            self._settle()
         for refusal in refused:
-            rows = refusal.rows.fill_null(False)
+            if self.distinct is not None:
+                refusal = self.distinct.refusal(refusal)
+            rows = sure(refusal.rows)
             if self.bad is not None:
                 rows = rows & ~self.bad
-            if not rows.any():
-                continue
+                if not rows.any():
+                    continue
             self.findings.failures.append(
                 refused_rows(
                     Refusal(rows=rows, code=refusal.code, message=refusal.message),

@@ -6,6 +6,7 @@ from decimal import ROUND_HALF_UP, Context, Decimal
 
 import polars as pl
 
+from airflow_provider_ingest.importers.table import ColumnShape
 from airflow_provider_ingest.transformers.numbers import PLAIN_SHAPE, SHORT_SHAPE, parse_plain
 from airflow_provider_ingest.transformers.values import as_text, over_distinct
 
@@ -44,6 +45,13 @@ def beyond_integers(values: pl.Series, converted: pl.Series) -> pl.Series:
     if not lost.any():
         return lost
     return lost & as_text(values).str.contains(INTEGER_SHAPE).fill_null(False)
+
+
+def bounds(column: ColumnShape) -> tuple[int, int]:
+    """The least and the greatest number that an integer column takes."""
+    low = -(2**63) if column.minimum is None else column.minimum
+    high = 2**63 - 1 if column.maximum is None else column.maximum
+    return low, high
 
 
 def integer_type(low: int, high: int) -> pl.DataType:

@@ -9,6 +9,7 @@ from weakref import WeakKeyDictionary
 import polars as pl
 
 from airflow_provider_ingest.engine.compiling import compile_table, masked_columns
+from airflow_provider_ingest.engine.distinct import Memory
 from airflow_provider_ingest.engine.expected import check_schema
 from airflow_provider_ingest.engine.failures import in_order, malformed_failures
 from airflow_provider_ingest.engine.header import check_header, expected_fields
@@ -69,13 +70,14 @@ class Plan:
         relations = tuple(column for column in self.table.relations if column.relation.attribute in wanted)
         return Plan(table=TablePlan(columns=columns, relations=relations))
 
-    def process(self, batch: RowBatch, lookup: Lookup | None = None) -> Processed:
+    def process(self, batch: RowBatch, lookup: Lookup | None = None, memory: Memory | None = None) -> Processed:
         """Work a batch: schema, conditions, transformers, validators, nested collections, conversion.
 
         :param lookup: finds the foreign keys of relations.
+        :param memory: the same for all batches of a chunk, so that values which come back are worked once.
         """
         stretch = Stretch(batch.frame.select(batch.columns), batch.frame[ROW_NUMBER], batch.kinds)
-        findings = Findings(is_traced=self.tracing.is_on)
+        findings = Findings(is_traced=self.tracing.is_on, memory=memory or Memory())
         if self.schema:
             findings.bad = check_schema(stretch, self.schema, self.aliases, self.sensitive, findings.failures)
         frame = work_table(self.table, stretch, findings, lookup)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 import polars as pl
 
+from airflow_provider_ingest.engine.distinct import Memory
 from airflow_provider_ingest.engine.failures import error_counts, in_order, limited
 from airflow_provider_ingest.engine.handlers import RowHandlers
 from airflow_provider_ingest.engine.lookups import Lookups
@@ -26,7 +27,7 @@ PROGRESS_SECONDS = 0.5
 LOGGED_ROWS = 20_000
 """Rows that are given to the row log in one short transaction."""
 
-RejectCheck = Callable[[Counts], None]
+RejectCheck = Callable[[Counts, Sequence[ErrorCount]], None]
 
 
 def work_chunk(
@@ -44,12 +45,13 @@ def work_chunk(
     """Work a chunk to its end, exactly once however often it is called; returns its outcome.
 
     A chunk that another attempt has committed is only reported again. Rows are written, refused rows logged and the
-    marker committed in this order, so that a marker means a complete row log. The next batch is read and
-    transformed in a thread of its own while the target writes the last one.
+    marker committed in this order, so that a marker means a complete row log. Batches overlap: while the target
+    writes one, the next is transformed, the one after it is read and the failed rows of the one before are logged.
 
     :param batches: the chunk's rows, read lazily.
     :param row_log: which rows to log where the importer leaves it open (``[ingest] log_rows``; default ``failed``).
-    :param check_rejects: called with the chunk's counts after each batch; what it raises ends the chunk unwritten.
+    :param check_rejects: called with the chunk's counts and errors after each batch; what it raises ends the chunk
+        unwritten.
     """
     plan = compile_plan(config, target.shape(), target.child_shapes())
     with RowHandlers(config.handlers, run) as handlers:
@@ -90,35 +92,37 @@ class _ChunkWork:
     counts: Counts = field(default_factory=Counts)
     errors: tuple[ErrorCount, ...] = ()
     reported: float = 0.0
+    logging: Future[None] | None = None
 
     def through(self, batches: Iterator[RowBatch]) -> ChunkOutcome:
         """Work all batches."""
         started = time.monotonic()
-        for batch, processed in self._processed(batches):
-            self._finish(batch, processed)
+        with ThreadPoolExecutor(1, "ingest-log") as logger:
+            for batch, processed in self._processed(batches):
+                self._finish(batch, processed, logger)
+            self._await_log()
         return ChunkOutcome(counts=self.counts, errors=self.errors, duration=round(time.monotonic() - started, 3))
 
     def _processed(self, batches: Iterator[RowBatch]) -> Iterator[tuple[RowBatch, Processed]]:
         """The batches with what became of them, one ahead of the consumer; only this thread uses the database."""
-        lookups = Lookups(self.plan.table, self.transaction)
-        with ThreadPoolExecutor(1, "ingest-transform") as worker:
-            reading = worker.submit(next, batches, None)
+        lookups, memory = Lookups(self.plan.table, self.transaction), Memory()
+        with ThreadPoolExecutor(1, "ingest-read") as reader, ThreadPoolExecutor(1, "ingest-transform") as worker:
+            reading = reader.submit(next, batches, None)
             ready: tuple[RowBatch, Processed] | None = None
             while (batch := reading.result()) is not None:
+                reading = reader.submit(next, batches, None)
                 lookups.prepare(batch)
                 if lookups.needs_target:
-                    reading = worker.submit(next, batches, None)
-                    yield batch, self.plan.process(batch, lookups.find)
+                    yield batch, self.plan.process(batch, lookups.find, memory)
                     continue
-                working = worker.submit(self.plan.process, batch, lookups.find)
-                reading = worker.submit(next, batches, None)
+                working = worker.submit(self.plan.process, batch, lookups.find, memory)
                 if ready is not None:
                     yield ready
                 ready = batch, working.result()
             if ready is not None:
                 yield ready
 
-    def _finish(self, batch: RowBatch, processed: Processed) -> None:
+    def _finish(self, batch: RowBatch, processed: Processed, logger: ThreadPoolExecutor) -> None:
         """Write a batch and note what became of its rows."""
         result: WriteResult | None = None
         failures = processed.failures
@@ -134,16 +138,36 @@ class _ChunkWork:
         )
         if not failures.is_empty():
             self.errors = limited([*self.errors, *error_counts(failures)])
-        self._log(batch, processed, failures, result)
+        self._await_log()
+        self.logging = logger.submit(self._log, batch, processed, failures, result, self.counts)
         self.handlers.set_aside(batch, processed.records, failures)
         if self.check_rejects is not None:
-            self.check_rejects(self.counts)
+            self.check_rejects(self.counts, self.errors)
+
+    def _await_log(self) -> None:
+        """What the row log of the last batch could not do ends the chunk; no more than one batch waits for it."""
+        if self.logging is not None:
+            self.logging.result()
+            self.logging = None
+
+    def _log(
+        self,
+        batch: RowBatch,
+        processed: Processed,
+        failures: pl.DataFrame,
+        result: WriteResult | None,
+        counts: Counts,
+    ) -> None:
+        """Log the rows of a batch and tell how far the chunk is."""
+        self._log_rows(batch, processed, failures, result)
         now = time.monotonic()
         if now - self.reported >= PROGRESS_SECONDS:
             self.reported = now
-            self.store.report_progress(self.run.id, self.index, self.counts)
+            self.store.report_progress(self.run.id, self.index, counts)
 
-    def _log(self, batch: RowBatch, processed: Processed, failures: pl.DataFrame, result: WriteResult | None) -> None:
+    def _log_rows(
+        self, batch: RowBatch, processed: Processed, failures: pl.DataFrame, result: WriteResult | None
+    ) -> None:
         if self.row_log == "none" or (self.row_log == "failed" and failures.is_empty()):
             return
         masked = self.plan.masked_columns(batch.columns)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from airflow_provider_ingest.exceptions import FormatError
 from airflow_provider_ingest.formats.csv_dialect import CsvOptions
-from airflow_provider_ingest.formats.csv_exact import NEWLINE, Grammar, recover
+from airflow_provider_ingest.formats.csv_exact import NEWLINE, Grammar, grammar, recover
 from airflow_provider_ingest.formats.csv_rows import EXTRA
-from airflow_provider_ingest.formats.csv_sniff import SampleRecord, sample_records
+from airflow_provider_ingest.formats.csv_sniff import DELIMITERS, SampleRecord, sample_records
 from airflow_provider_ingest.formats.csv_types import is_value, is_year, kind_of
 from airflow_provider_ingest.runs.frames import LINE_NUMBER, ROW_NUMBER
 
@@ -64,12 +64,18 @@ def find_layout(sample: bytes, rules: Grammar, options: CsvOptions) -> Layout:
         what = "1 line" if before == 1 else f"{before} lines"
         warnings.append(f"{what} before the {'header' if has_header else 'table'} left out.")
     names = _join_names([_cells(record, table, rules, width) for record in records[first : first + rows]])
-    body = [record.cells for record in records[first + rows :] if record.cells is not None]
+    repeats = (
+        _repeats(records[first : first + rows], records[first + rows :]) if rows and not options.header_rows else 0
+    )
+    if repeats:
+        what = "1 line that repeats" if repeats == 1 else f"{repeats} lines that repeat"
+        warnings.append(f"{what} the header left out.")
+    body = [record.cells for record in records[first + rows + repeats :] if record.cells is not None]
     names = _trimmed(names, body, width) if has_header else [""] * width
     if options.column_names:
         names = list(options.column_names)
     columns, renamed = unique_names(names)
-    last = records[first + rows - 1] if rows else None
+    last = records[first + rows + repeats - 1] if rows else None
     return Layout(
         columns=columns,
         start=offset + (last.end if last else records[first].start),
@@ -187,11 +193,28 @@ def _has_header(records: Sequence[SampleRecord], width: int, options: CsvOptions
 
 
 def _cells(record: SampleRecord, text: bytes, rules: Grammar, width: int) -> list[str]:
-    """The cells of a header record; one with stray quotes is recovered as well as it can be."""
-    if record.cells is not None:
+    """The cells of a header record; one with stray quotes or another delimiter is recovered as well as it can be."""
+    if record.cells is not None and (len(record.cells) > 1 or width == 1):
         return record.texts()
-    cells, _ = recover(rules, text[record.start : record.stop], width)
+    raw = text[record.start : record.stop]
+    cells, is_whole = recover(rules, raw, width)
+    if not is_whole and width > 1:
+        for delimiter in DELIMITERS:
+            if delimiter.encode() in raw:
+                others = grammar(replace(rules.dialect, delimiter=delimiter)).cells(raw) or []
+                if len(others) == width:
+                    cells = others
+                    break
     return [cell.decode(errors="replace") for cell in cells]
+
+
+def _repeats(header: Sequence[SampleRecord], following: Sequence[SampleRecord]) -> int:
+    """How many records behind the header say the same again."""
+    cells = header[-1].cells
+    number = 0
+    while cells and len(cells) > 1 and number < len(following) and following[number].cells == cells:
+        number += 1
+    return number
 
 
 def _join_names(rows: Sequence[Sequence[str]]) -> list[str]:
@@ -203,8 +226,13 @@ def _join_names(rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _trimmed(names: list[str], body: Sequence[Sequence[bytes]], width: int) -> list[str]:
-    """The names with one more or less, where only a delimiter at the line's end makes the difference."""
+    """The names without those that are empty where they are too many, or with one more, where only a delimiter at the
+    line's end makes the difference.
+    """
     whole = [row for row in body if len(row) == width]
+    named = [name for name in names if name.strip()]
+    if len(names) > width == len(named) and whole:
+        return named
     if len(names) == width + 1 and not names[-1].strip() and whole:
         return names[:-1]
     if len(names) == width - 1 and whole and not any(row[-1].strip() for row in whole):

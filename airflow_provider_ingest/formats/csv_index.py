@@ -38,6 +38,7 @@ class Block:
     :param height: physical lines of the block.
     :param broken: reasons by index of the record.
     :param size: bytes that the block takes in the file; more than ``data`` only for a record too long to keep.
+    :param is_regular: no quote or escape stands where it needs the grammar to tell what it means.
     """
 
     data: bytes
@@ -49,6 +50,12 @@ class Block:
     height: int
     size: int
     broken: dict[int, str] = field(default_factory=dict)
+    is_regular: bool = False
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether each physical line is a record, and any reader of CSV finds the same ones."""
+        return self.is_regular and self.lines is None
 
     @property
     def rows(self) -> int:
@@ -129,6 +136,7 @@ def _cut(data: bytes, offset: int, line: int, rules: Grammar, width: int, is_las
     newlines = _newlines(data, is_last)
     found = _scan(data, newlines, rules, is_last)
     broken: dict[int, str] = {}
+    is_regular = found is not None
     if found is None:
         found, broken = _walk(data, rules, width, is_last)
     if not len(found):
@@ -143,7 +151,8 @@ def _cut(data: bytes, offset: int, line: int, rules: Grammar, width: int, is_las
         lines = np.searchsorted(newlines, starts).astype(np.int64)
     if width > 1:
         starts, ends, lines, broken = _without_blanks(data, starts, ends, lines, broken)
-    return Block(data[:size] if size < len(data) else data, offset, starts, ends, line, lines, height, size, broken)
+    kept = data[:size] if size < len(data) else data
+    return Block(kept, offset, starts, ends, line, lines, height, size, broken, is_regular)
 
 
 def _newlines(data: bytes, is_last: bool) -> Positions:

@@ -15,6 +15,7 @@ from airflow_provider_ingest.formats.csv_exact import MAX_RECORD, Grammar, gramm
 from airflow_provider_ingest.formats.csv_header import Layout, find_layout
 from airflow_provider_ingest.formats.csv_index import read_blocks
 from airflow_provider_ingest.formats.csv_sniff import find_dialect
+from airflow_provider_ingest.formats.csv_stretch import Stretches
 from airflow_provider_ingest.formats.encoding import SAMPLE_BYTES, find_encoding, named_encoding, samples, transcode
 from airflow_provider_ingest.runs.records import ChunkPlan
 
@@ -46,16 +47,18 @@ def plan_csv(path: Any, *, options: Mapping[str, Any], chunk_rows: int, scratch:
     if encoding != "utf-8":
         path, mark = _transcoded(path, encoding, mark, scratch), 0
     with open_file(path) as file:
+        blank, blank_lines = _blank_start(file)
         sample = _sample(file)
         mark = len(_BOM) if sample.startswith(_BOM) else 0
-        if not sample[mark:].strip():
-            raise FormatError(EMPTY_FILE if len(sample) == mark else "The file holds blank lines only.")
         text = sample[mark:]
-        wishes = _with_hint(text, wishes)
+        if not text.strip():
+            raise FormatError(EMPTY_FILE if not (text or blank) else "The file holds blank lines only.")
+        wishes = _with_hint(text, _behind(wishes, blank_lines))
         dialect = find_dialect(_after(text, wishes.skip_rows or (wishes.header_row or 1) - 1), wishes)
         rules = grammar(dialect)
         layout = find_layout(text, rules, wishes)
-        chunks = _cut(file, path, mark + layout.start, layout, rules, chunk_rows)
+        layout = replace(layout, line=layout.line + blank_lines, skipped_lines=layout.skipped_lines + blank_lines)
+        chunks = _cut(file, path, blank + mark + layout.start, layout, rules, chunk_rows)
     return _plan(encoding, dialect, layout, chunks, wishes)
 
 
@@ -79,6 +82,34 @@ def _plan(
             "skipped_lines": layout.skipped_lines,
         },
         warnings=layout.warnings,
+    )
+
+
+def _blank_start(file: BinaryIO) -> tuple[int, int]:
+    """Where a file goes on that starts with more blank lines than a sample holds, and how many lines those are."""
+    position = lines = 0
+    while block := file.read(SAMPLE_BYTES):
+        text = block.lstrip()
+        if text and not position:
+            break  # the usual file
+        head = block[: len(block) - len(text)]
+        cut = head.rfind(b"\n") + 1 or head.rfind(b"\r") + 1
+        lines += head.count(b"\n", 0, cut) or head.count(b"\r", 0, cut)
+        position += cut
+        file.seek(position)
+        if text or not cut:
+            break
+    file.seek(position)
+    return position, lines
+
+
+def _behind(wishes: CsvOptions, lines: int) -> CsvOptions:
+    """The options for what follows the file's first lines, which are blank."""
+    header_row, skip_rows = wishes.header_row, wishes.skip_rows
+    return replace(
+        wishes,
+        header_row=None if header_row is None or header_row <= lines else header_row - lines,
+        skip_rows=None if skip_rows is None else max(skip_rows - lines, 0),
     )
 
 
@@ -133,20 +164,26 @@ def _cut(file: Any, path: Any, start: int, layout: Layout, rules: Grammar, chunk
     chunks: list[ChunkPlan] = []
     done = 0
     begin, begin_line, end = start, layout.line, start
+    stretches = Stretches()
     for block in read_blocks(file, start, None, layout.line, rules, len(layout.columns), _BLOCK):
         first_cut = -(-done // chunk_rows) * chunk_rows or chunk_rows
         for cut in range(first_cut, done + block.rows, chunk_rows):
             place = block.offset + int(block.starts[cut - done])
-            chunks.append(_chunk(len(chunks), cut - chunk_rows, chunk_rows, path, begin, place, begin_line))
+            stretches.add(cut - max(done, cut - chunk_rows), place - max(block.offset, begin), block.is_plain)
+            before = cut - chunk_rows
+            chunks.append(_chunk(len(chunks), before, chunk_rows, path, begin, place, begin_line, stretches.end()))
             begin, begin_line = place, int(block.line_numbers()[cut - done])
         done += block.rows
         end = block.offset + block.size
-    left = done - len(chunks) * chunk_rows
-    if left:
-        chunks.append(_chunk(len(chunks), done - left, left, path, begin, end, begin_line))
+        left = done - len(chunks) * chunk_rows
+        stretches.add(min(left, block.rows), end - max(block.offset, begin), block.is_plain)
+    if left := done - len(chunks) * chunk_rows:
+        chunks.append(_chunk(len(chunks), done - left, left, path, begin, end, begin_line, stretches.end()))
     return tuple(chunks)
 
 
-def _chunk(index: int, before: int, rows: int, path: Any, start: int, end: int, line: int) -> ChunkPlan:
-    location = {"path": str(path), "start": start, "end": end, "line": line}
+def _chunk(
+    index: int, before: int, rows: int, path: Any, start: int, end: int, line: int, stretches: list[list[int]]
+) -> ChunkPlan:
+    location = {"path": str(path), "start": start, "end": end, "line": line, "stretches": stretches}
     return ChunkPlan(index=index, first_row=before + 1, rows=rows, location=location)

@@ -13,7 +13,9 @@ from airflow_provider_ingest.formats.contract import BATCH_ROWS
 from airflow_provider_ingest.formats.csv_dialect import Dialect
 from airflow_provider_ingest.formats.csv_exact import Grammar, grammar
 from airflow_provider_ingest.formats.csv_index import Block, read_blocks
+from airflow_provider_ingest.formats.csv_plain import no_malformed, numbered, plain_rows
 from airflow_provider_ingest.formats.csv_rows import BlockRows
+from airflow_provider_ingest.formats.csv_stretch import grouped
 from airflow_provider_ingest.runs.frames import ROW_NUMBER, RowBatch
 from airflow_provider_ingest.runs.records import ChunkPlan
 
@@ -25,24 +27,49 @@ def read_csv_chunk(reader: Mapping[str, Any], chunk: ChunkPlan, *, batch_rows: i
 
     :raises FormatError: the range does not hold the records that were planned: the file was changed.
     """
-    rules = grammar(Dialect(**reader["dialect"]))
-    columns = list(reader["columns"])
-    pads = reader.get("on_ragged") == "pad"
     place = chunk.location
-    size = place["end"] - place["start"]
-    block_bytes = min(max(size * batch_rows // max(chunk.rows, 1), _LEAST_BLOCK), _MOST_BLOCK)
-    first = chunk.first_row
+    work = _ChunkRead(reader, chunk, batch_rows)
     with open_file(place["path"]) as file:
-        for block in read_blocks(file, place["start"], place["end"], place["line"], rules, len(columns), block_bytes):
-            for start in range(0, block.rows, batch_rows):
-                part = _part(block, start, min(start + batch_rows, block.rows))
-                yield _batch(part, first + start, columns, rules, pads)
-            first += block.rows
-    if first - chunk.first_row != chunk.rows:
+        for rows, size, is_plain in grouped(place["stretches"], batch_rows, _MOST_BLOCK):
+            yield from work.stretch(file, rows, size, is_plain=is_plain)
+    if work.first - chunk.first_row != chunk.rows:
         raise FormatError(
-            f"Chunk {chunk.index} of the file holds {first - chunk.first_row} records where {chunk.rows} were planned:"
-            " the file was changed while it was read."
+            f"Chunk {chunk.index} of the file holds {work.first - chunk.first_row} records where {chunk.rows} were"
+            " planned: the file was changed while it was read."
         )
+
+
+class _ChunkRead:
+    """Where the reading of a chunk stands: the next record's number, byte and physical line."""
+
+    def __init__(self, reader: Mapping[str, Any], chunk: ChunkPlan, batch_rows: int) -> None:
+        self.rules = grammar(Dialect(**reader["dialect"]))
+        self.columns = list(reader["columns"])
+        self.pads = reader.get("on_ragged") == "pad"
+        self.batch_rows = batch_rows
+        size = chunk.location["end"] - chunk.location["start"]
+        self.block_bytes = min(max(size * batch_rows // max(chunk.rows, 1), _LEAST_BLOCK), _MOST_BLOCK)
+        self.first = chunk.first_row
+        self.offset, self.line = chunk.location["start"], chunk.location["line"]
+
+    def stretch(self, file: Any, rows: int, size: int, *, is_plain: bool) -> Iterator[RowBatch]:
+        """The rows of the next ``size`` bytes: at once where they are as plain as planned, else with care."""
+        if is_plain and self.rules.dialect.is_simple:
+            file.seek(self.offset)
+            frame = plain_rows(file.read(size), rows, self.columns, self.rules)
+            if frame is not None:
+                frame = numbered(frame, self.first, self.line)
+                self.first, self.offset, self.line = self.first + rows, self.offset + size, self.line + rows
+                for rows_of_batch in frame.iter_slices(self.batch_rows):
+                    yield RowBatch(frame=rows_of_batch, malformed=no_malformed())
+                return
+        width, end = len(self.columns), self.offset + size
+        for block in read_blocks(file, self.offset, end, self.line, self.rules, width, self.block_bytes):
+            for start in range(0, block.rows, self.batch_rows):
+                part = _part(block, start, min(start + self.batch_rows, block.rows))
+                yield _batch(part, self.first + start, self.columns, self.rules, self.pads)
+            self.first, self.line = self.first + block.rows, block.line + block.height
+        self.offset = end
 
 
 def _part(block: Block, start: int, stop: int) -> Block:

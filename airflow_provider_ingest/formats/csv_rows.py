@@ -25,8 +25,8 @@ MAX_RAW = 10_000
 """Characters of a malformed record that are kept as its raw text."""
 
 _MAX_DATA = 1 << 20
-_ARROW_BLOCK = 1 << 20
-_BOM = b"\xef\xbb\xbf"
+ARROW_BLOCK = 1 << 20
+BOM = b"\xef\xbb\xbf"
 
 
 class BlockRows:
@@ -54,10 +54,10 @@ class BlockRows:
                 found.update(self._holding(array == mark[0]))
         if block.data.isascii():
             return found
-        if not _is_utf8(block.data):
+        if not is_utf8(block.data):
             found.update(record for record in self._holding(array > 0x7F) if not self._is_text(record))
-        if _BOM in block.data:
-            found.update(i for i in range(block.rows) if block.data.startswith(_BOM, int(block.starts[i])))
+        if BOM in block.data:
+            found.update(i for i in range(block.rows) if block.data.startswith(BOM, int(block.starts[i])))
         return found
 
     def _holding(self, bytes_: npt.NDArray[np.bool_]) -> list[int]:
@@ -95,7 +95,7 @@ class BlockRows:
 
         try:
             longest = int((block.ends - block.starts).max())
-            table = _read_arrow(data, len(self._columns), self._rules, max(_ARROW_BLOCK, 2 * longest), refuse)
+            table = read_arrow(data, len(self._columns), self._rules, max(ARROW_BLOCK, 2 * longest), refuse)
         except pa.ArrowInvalid:
             return None
         if table.num_rows + len(ragged) != len(kept):
@@ -173,7 +173,7 @@ def _schema(columns: Sequence[str]) -> dict[str, Any]:
     return {ROW_NUMBER: pl.Int64, LINE_NUMBER: pl.Int64, **dict.fromkeys(columns, pl.String)}
 
 
-def _is_utf8(data: bytes) -> bool:
+def is_utf8(data: bytes) -> bool:
     """Whether all bytes are valid UTF-8, as fast as memory allows."""
     bounds = pa.py_buffer(np.array([0, len(data)], np.int64))
     try:
@@ -190,7 +190,7 @@ def _join(block: Block, kept: Positions) -> bytes:
     return b"".join(block.data[int(block.starts[kept[a]]) : int(block.ends[kept[b - 1]])] for a, b in pairwise(bounds))
 
 
-def _read_arrow(data: Any, width: int, rules: Grammar, block_size: int, refuse: Any) -> Any:
+def read_arrow(data: Any, width: int, rules: Grammar, block_size: int, refuse: Any) -> Any:
     """Records as a table of text columns; one with a wrong number of fields is handed to ``refuse``."""
     names = [str(index) for index in range(width)]
     return pacsv.read_csv(

@@ -11,6 +11,7 @@ from typing import Literal
 
 from airflow_provider_ingest.exceptions import UnsupportedFile
 from airflow_provider_ingest.formats.compression import compression_of
+from airflow_provider_ingest.formats.encoding import wide_encoding
 
 HEAD_BYTES = 256 * 1024
 """How much of a file detection looks at; fewer bytes do for all but odd ones."""
@@ -75,6 +76,9 @@ _BINARY: tuple[tuple[bytes, str], ...] = (
     (b"ORC", "an ORC file"),
 )
 
+BLANKS = b" \t\r\n"
+_FEW_CONTROLS = 4
+
 _MARKUP = re.compile(rb"\s*<(!doctype\s+html|html[\s>]|\?xml\s|!doctype\s)", re.IGNORECASE)
 
 _CONTROL = bytes(set(range(32)) - set(b"\t\n\v\f\r\x01\x1a\x1c\x1d\x1e\x1f"))
@@ -91,12 +95,15 @@ def _plain(head: bytes, name: str | None) -> FormatName:
             raise UnsupportedFile(f"{_called(name)} is {what}. {_SUPPORTED}")
     if head[257:262] == b"ustar":
         raise UnsupportedFile(f"{_called(name)} is a tar archive. {_SUPPORTED}")
+    wide = wide_encoding(head)
+    if wide:
+        head = head[wide[1] :].decode(wide[0], "ignore").encode()
     text = head.removeprefix(codecs.BOM_UTF8)
     if _MARKUP.match(text):
         raise UnsupportedFile(f"{_called(name)} is an HTML or XML page. {_SUPPORTED}")
-    if not _is_wide_text(head) and _controls(head) > 0.05:
+    if _is_binary(head):
         raise UnsupportedFile(f"{_called(name)} is not text. {_SUPPORTED}")
-    return _text(text.lstrip(b" \t\r\n"))
+    return _text(text.lstrip(BLANKS))
 
 
 def _is_arrow_stream(head: bytes) -> bool:
@@ -112,20 +119,15 @@ def _called(name: str | None) -> str:
     return f'"{name}"' if name else "The file"
 
 
-def _controls(head: bytes) -> float:
-    """The share of bytes that text does not have."""
-    return (len(head) - len(head.translate(None, _CONTROL))) / max(len(head), 1)
+def _controls(head: bytes) -> int:
+    """How many bytes text does not have."""
+    return len(head) - len(head.translate(None, _CONTROL))
 
 
-def _is_wide_text(head: bytes) -> bool:
-    """UTF-16 or UTF-32: by its mark, or because every other byte is zero."""
-    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return True
-    sample = head[: len(head) & ~3][:4096]
-    zeros = [sample[at::4].count(0) for at in range(4)]
-    quarter = len(sample) // 4
-    pairs = ((zeros[0], zeros[2]), (zeros[1], zeros[3]))
-    return quarter > 0 and sum(zeros) < 3.2 * quarter and any(min(pair) > 0.7 * quarter for pair in pairs)
+def _is_binary(head: bytes) -> bool:
+    """Whether there are more strange bytes than a few broken rows of a text explain."""
+    strange = _controls(head)
+    return strange > max(_FEW_CONTROLS, len(head) // 20) or strange * 2 > len(head)
 
 
 _ARRAY_START = re.compile(rb'\[\s*([\[\]{"\d-]|true\b|false\b|null\b|$)')

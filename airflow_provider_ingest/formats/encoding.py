@@ -14,7 +14,6 @@ _BLOCK = 1 << 20
 _FEW_CONTROLS = 4
 
 _BOMS = (
-    (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),
     (codecs.BOM_UTF32_BE, "utf-32-be"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
@@ -40,12 +39,11 @@ def find_encoding(head: bytes, others: tuple[bytes, ...] = ()) -> tuple[str, int
     :param others: samples from further on, cut anywhere.
     :raises FormatError: the bytes are no text.
     """
-    for mark, name in _BOMS:
-        if head.startswith(mark):
-            return name, len(mark)
-    wide = _wide(head)
+    if head.startswith(codecs.BOM_UTF8):
+        return "utf-8", len(codecs.BOM_UTF8)
+    wide = wide_encoding(head)
     if wide:
-        return wide, 0
+        return wide
     sample = b"\n".join((head, *others))
     if len(_CONTROL.findall(sample)) > max(_FEW_CONTROLS, len(sample) // 20):
         raise FormatError("The file is no text: it holds control characters as only binary files do.")
@@ -70,15 +68,28 @@ def find_encoding(head: bytes, others: tuple[bytes, ...] = ()) -> tuple[str, int
     return "utf-8", 0
 
 
+def wide_encoding(head: bytes) -> tuple[str, int] | None:
+    """UTF-16 or UTF-32 and the length of its byte order mark, if the head looks like it.
+
+    >>> wide_encoding("[1]".encode("utf-16-be")), wide_encoding(b"[1]")
+    (('utf-16-be', 0), None)
+    """
+    for mark, name in _BOMS:
+        if head.startswith(mark):
+            return name, len(mark)
+    found = _wide(head)
+    return (found, 0) if found else None
+
+
 def _wide(head: bytes) -> str | None:
     """UTF-16 or UTF-32 without a byte order mark: text has its NULs in the same place of each unit."""
     size = len(head) // 4 * 4
     if size < 4 or head.count(b"\0") < size // 4:
         return None
     share = [head[place:size:4].count(0) / (size // 4) for place in range(4)]
-    if share[1] > 0.9 and share[2] > 0.9 and share[3] > 0.9:
+    if share[0] < 0.5 and share[1] > 0.9 and share[2] > 0.9 and share[3] > 0.9:
         return "utf-32-le"
-    if share[0] > 0.9 and share[1] > 0.9 and share[2] > 0.9:
+    if share[3] < 0.5 and share[0] > 0.9 and share[1] > 0.9 and share[2] > 0.9:
         return "utf-32-be"
     odd, even = (share[1] + share[3]) / 2, (share[0] + share[2]) / 2
     if odd > 0.5 and even < 0.1:
@@ -141,6 +152,26 @@ def _read(file: Any, size: int) -> bytes:
 def _whole_lines(window: bytes) -> bytes:
     first, last = window.find(b"\n"), window.rfind(b"\n")
     return window[first + 1 : last + 1] if last > first >= 0 else b""
+
+
+class Utf8Stream:
+    """A stream of text in another encoding, read as UTF-8."""
+
+    def __init__(self, stream: Any, head: bytes, encoding: str) -> None:
+        """:param head: what was read from the stream already, without byte order mark."""
+        self._stream = stream
+        self._head = head
+        self._decoder = codecs.getincrementaldecoder(encoding)(errors="ingest_invalid")
+        self._is_done = False
+
+    def read(self, size: int) -> bytes:
+        """Some bytes; none only at the end."""
+        text = ""
+        while not text and not self._is_done:
+            block, self._head = self._head or self._stream.read(size), b""
+            self._is_done = not block
+            text = self._decoder.decode(block, final=self._is_done)
+        return text.encode("utf-8", "surrogateescape")
 
 
 def transcode(source: Any, target: Any, encoding: str, skip: int) -> None:

@@ -18,7 +18,8 @@ class Limits:
     :param zip_entries: members of a ZIP container, an XLSX workbook included.
     :param zip_directory_bytes: size of a ZIP container's directory, which is held in memory.
     :param workbook_bytes: all parts of an XLSX workbook together, inflated.
-    :param sheet_cells: cells of the rectangle that a sheet's used cells span; all of it is held in memory.
+    :param sheet_cells: cells of the rectangle that a sheet's used cells span, if hardly any of it is used.
+    :param shared_strings_bytes: texts of an XLSX workbook, which are held in memory.
     :param record_bytes: one element of a JSON array, or one line of NDJSON.
     :param columns: different keys over all rows.
 
@@ -33,6 +34,7 @@ class Limits:
     zip_directory_bytes: int = 8 * MIB
     workbook_bytes: int = 2 * GIB
     sheet_cells: int = 50_000_000
+    shared_strings_bytes: int = 512 * MIB
     record_bytes: int = 16 * MIB
     columns: int = 10_000
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import replace
 from itertools import islice
 from typing import Any
@@ -13,7 +14,8 @@ from airflow_provider_ingest.exceptions import FormatError
 from airflow_provider_ingest.formats.arrow import open_file, plan_frames
 from airflow_provider_ingest.formats.compression import compression_of, inflate_to, open_inflated, open_zip
 from airflow_provider_ingest.formats.contract import FilePlan
-from airflow_provider_ingest.formats.detect import FORMATS, HEAD_BYTES, Format, FormatName, detect_format
+from airflow_provider_ingest.formats.detect import BLANKS, FORMATS, HEAD_BYTES, Format, FormatName, detect_format
+from airflow_provider_ingest.formats.encoding import Utf8Stream, named_encoding, wide_encoding
 from airflow_provider_ingest.formats.limits import LIMITS, Limits
 from airflow_provider_ingest.formats.rows import Malformed, RowFrames
 from airflow_provider_ingest.runs.frames import LINE_NUMBER, ROW_NUMBER
@@ -31,7 +33,9 @@ def plan_any_file(
     if found.compression:
         facts["compression"] = found.compression
     if found.name in ("json", "ndjson"):
-        return _plan_stream(path, found, chunk_rows=chunk_rows, scratch=scratch, facts=facts, limits=limits)
+        return _plan_stream(
+            path, found, options=options, chunk_rows=chunk_rows, scratch=scratch, facts=facts, limits=limits
+        )
     if found.compression:
         scratch.mkdir(parents=True, exist_ok=True)
         inflated = scratch / f"inflated.{found.name}"
@@ -77,12 +81,20 @@ def format_of(path: Any, options: Mapping[str, Any], limits: Limits = LIMITS) ->
             found = Format("xlsx")
         elif compression:
             with open_inflated(file, compression, limits) as content:
-                found = _inner(content.read(HEAD_BYTES), name, options)
+                found = _inner(_head(content), name, options)
             if found.compression:
                 raise FormatError("The compressed file holds another compressed file; one layer is read.")
         else:
-            found = _inner(head, name, options)
+            found = _inner(_head(file), name, options)
     return Format(found.name, compression)
+
+
+def _head(stream: Any) -> bytes:
+    """The first bytes of a file; of one that starts with very many blanks, those where they end."""
+    head: bytes = stream.read(HEAD_BYTES)
+    while head and not head.strip(BLANKS) and (following := stream.read(HEAD_BYTES)):
+        head = following
+    return head
 
 
 def _inner(head: bytes, name: str | None, options: Mapping[str, Any]) -> Format:
@@ -102,17 +114,51 @@ def _is_container(file: Any, limits: Limits) -> bool:
 
 
 def _plan_stream(
-    path: Any, found: Format, *, chunk_rows: int, scratch: Any, facts: Mapping[str, Any], limits: Limits
+    path: Any,
+    found: Format,
+    *,
+    options: Mapping[str, Any],
+    chunk_rows: int,
+    scratch: Any,
+    facts: Mapping[str, Any],
+    limits: Limits,
 ) -> FilePlan:
     if found.name == "json":
         from airflow_provider_ingest.formats.json_array import plan_json as plan_stream
     else:
         from airflow_provider_ingest.formats.ndjson import plan_ndjson as plan_stream
-    with open_file(path) as file:
-        if not found.compression:
-            return plan_stream(file, chunk_rows=chunk_rows, scratch=scratch, facts=facts, limits=limits)
-        with open_inflated(file, found.compression, limits) as content:
-            return plan_stream(content, chunk_rows=chunk_rows, scratch=scratch, facts=facts, limits=limits)
+    with ExitStack() as stack:
+        stream = stack.enter_context(open_file(path))
+        if found.compression:
+            stream = stack.enter_context(open_inflated(stream, found.compression, limits))
+        stream, encoding = _as_utf8(stream, options)
+        if encoding:
+            facts = {**facts, "encoding": encoding}
+        return plan_stream(stream, chunk_rows=chunk_rows, scratch=scratch, facts=facts, limits=limits)
+
+
+def _as_utf8(stream: Any, options: Mapping[str, Any]) -> tuple[Any, str | None]:
+    """The stream as UTF-8, and what it was if it was something else."""
+    head: bytes = stream.read(HEAD_BYTES)
+    wide = wide_encoding(head)
+    given = options.get("encoding")
+    encoding = wide[0] if wide else named_encoding(given) if given else "utf-8"
+    if encoding == "utf-8":
+        return _Rewound(stream, head), None
+    return Utf8Stream(stream, head[wide[1] if wide else 0 :], encoding), encoding
+
+
+class _Rewound:
+    """A stream of which the head was read already."""
+
+    def __init__(self, stream: Any, head: bytes) -> None:
+        self._stream = stream
+        self._head = head
+
+    def read(self, size: int) -> bytes:
+        head, self._head = self._head, b""
+        data: bytes = head or self._stream.read(size)
+        return data
 
 
 def plan_mappings(

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain
+from operator import itemgetter
 from typing import Any
 
 import polars as pl
@@ -120,7 +121,7 @@ class RowFrames:
                 yield from self.frames(records[part], numbers[part], lines[part])
             return
         series = [pl.Series(ROW_NUMBER, numbers, dtype=pl.Int64), pl.Series(LINE_NUMBER, lines, dtype=pl.Int64)]
-        series += [self.series(self.column(key), [row.get(key) for row in rows], broken) for key in keys]
+        series += [self.series(self.column(key), values, broken) for key, values in _values(rows, list(keys))]
         yield pl.DataFrame(series + broken_series(broken, len(records)))
 
     def series(self, name: str, values: list[Any], broken: dict[int, Malformed]) -> pl.Series:
@@ -147,6 +148,20 @@ class RowFrames:
                 kinds.add(kind)
                 texts.append(text)
         return pl.Series(name, texts, dtype=pl.String)
+
+
+def _values(rows: Sequence[Mapping[Any, Any]], keys: list[Any]) -> Iterator[tuple[Any, list[Any]]]:
+    """The values of each key; all at once where every row has every key."""
+    if len(keys) > 1 and set(map(type, rows)) == {dict}:
+        try:
+            columns = list(zip(*map(itemgetter(*keys), rows), strict=True))
+        except KeyError:
+            pass
+        else:
+            yield from zip(keys, map(list, columns), strict=True)
+            return
+    for key in keys:
+        yield key, [row.get(key) for row in rows]
 
 
 @contextmanager

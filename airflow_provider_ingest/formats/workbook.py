@@ -1,197 +1,172 @@
-"""Looks through an XLSX workbook before anything is loaded: sizes while inflating, and the rectangle its cells span.
+"""An XLSX workbook: its sheets, cell formats and shared strings, with sizes judged while inflating.
 
-The reader holds a sheet as one rectangle from its first to its last cell. A workbook of one kilobyte whose cells are
-A1 and XFD1048576 would thus take 500 GB; and the sizes that a ZIP directory states may be lies.
+Nothing that the file states about itself is believed: neither sizes in the ZIP directory nor counts in its XML.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import posixpath
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
-from xml.parsers import expat
 
 import numpy as np
+import polars as pl
 
 from airflow_provider_ingest.exceptions import FormatError
 from airflow_provider_ingest.formats.compression import check_member, inflate_member, open_zip
 from airflow_provider_ingest.formats.limits import LIMITS, MIB, Limits
+from airflow_provider_ingest.formats.shared_strings import shared_strings
+from airflow_provider_ingest.formats.sheet_values import DATE, DURATION, CellTexts
+from airflow_provider_ingest.formats.xml_parts import elements
 
-_REFERENCE = 11
-"""Length of the longest cell reference with its closing quote: ``XFD1048576"``."""
+_SMALL_PART = 32 * MIB
+_BUILT_IN = dict.fromkeys((*range(14, 23), *range(27, 37), 45, 47, *range(50, 59)), DATE) | {46: DURATION}
+"""Number formats every spreadsheet program knows without a definition."""
 
 
-def check_workbook(file: Any, limits: Limits = LIMITS) -> None:
-    """Refuse a workbook that would take too much memory: one pass over its inflated bytes, nothing kept.
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """A sheet as the workbook lists it; ``part`` is its member, ``None`` for a chart and the like."""
 
-    :param file: binary and seekable.
-    """
-    with open_zip(file, limits) as archive:
-        members = archive.infolist()
-        names = {member.filename for member in members}
-        if not any(name.startswith("xl/") for name in names):
+    name: str
+    part: zipfile.ZipInfo | None
+    is_visible: bool
+
+
+class Workbook:
+    """The parts of an open workbook."""
+
+    def __init__(self, file: Any, limits: Limits = LIMITS) -> None:
+        """Look at the ZIP directory and the list of sheets.
+
+        :param file: binary and seekable.
+        :raises FormatError: it is no workbook, or one that would take too much.
+        """
+        self._file = file
+        self._limits = limits
+        with open_zip(file, limits) as archive:
+            members = archive.infolist()
+        self._members = {member.filename.replace("\\", "/").lower(): member for member in members}
+        if not any(name.startswith("xl/") for name in self._members):
             raise FormatError("The file is no XLSX workbook.")
-        if "xl/workbook.bin" in names:
+        if "xl/workbook.bin" in self._members:
             raise FormatError("The file is a binary workbook (.xlsb); save it as .xlsx.")
         for member in members:
             check_member(member)
         if sum(member.file_size for member in members) > limits.workbook_bytes:
-            raise _too_large(limits)
-        inflated = 0
-        for member in members:
-            extent = Extent()
-            for piece in inflate_member(file, member, limits):
-                inflated += len(piece)
-                if inflated > limits.workbook_bytes:
-                    raise _too_large(limits)
-                extent.add(piece)
-            if extent.is_unclear:
-                extent = exact_extent(inflate_member(file, member, limits))
-            if extent.cells > limits.sheet_cells:
-                raise FormatError(
-                    f"A sheet spans {extent.rows:,} rows × {extent.columns:,} columns, more than "
-                    f"{limits.sheet_cells:,} cells; remove stray cells far away from the table, or save it as CSV."
-                )
+            raise self._too_large()
+        self._path = self._main_part()
+        self._relations = self._related()
+        self.is_1904 = False
+        self.sheets = tuple(self._sheets())
+
+    def pieces(self, member: zipfile.ZipInfo, most: int | None = None) -> Iterator[bytes]:
+        """The inflated bytes of a part, below the cap."""
+        most, size = most or self._limits.workbook_bytes, 0
+        for piece in inflate_member(self._file, member, self._limits):
+            size += len(piece)
+            if size > most:
+                raise self._too_large()
+            yield piece
+
+    def cell_texts(self) -> CellTexts:
+        """What is needed to read cells: shared strings and cell formats."""
+        return CellTexts(self._strings(), self._styles(), self.is_1904)
+
+    def _too_large(self) -> FormatError:
+        size = self._limits.workbook_bytes // MIB
+        return FormatError(f"The workbook inflates to more than {size:,} MiB; save it as CSV.")
+
+    def _small(self, name: str) -> list[tuple[str, dict[str, str]]]:
+        member = self._members.get(name.lower())
+        return [] if member is None else elements(self.pieces(member, _SMALL_PART))
+
+    def _main_part(self) -> str:
+        for tag, attributes in self._small("_rels/.rels"):
+            if tag == "Relationship" and attributes.get("Type", "").endswith("/officeDocument"):
+                return posixpath.normpath(attributes.get("Target", "").lstrip("/"))
+        return "xl/workbook.xml"
+
+    def _related(self) -> dict[str, tuple[str, str]]:
+        """By id: the type and the path of the parts that belong to the workbook."""
+        folder, name = posixpath.split(self._path)
+        found = {}
+        for tag, attributes in self._small(f"{folder}/_rels/{name}.rels"):
+            if tag == "Relationship":
+                path = posixpath.normpath(posixpath.join("/", folder, attributes.get("Target", ""))).lstrip("/")
+                found[attributes.get("Id", "")] = (attributes.get("Type", "").rpartition("/")[2], path)
+        return found
+
+    def _part(self, kind: str, default: str) -> zipfile.ZipInfo | None:
+        path = next((path for one, path in self._relations.values() if one == kind), default)
+        return self._members.get(path.lower())
+
+    def _sheets(self) -> Iterator[Sheet]:
+        for tag, attributes in self._small(self._path):
+            if tag == "workbookPr":
+                self.is_1904 = attributes.get("date1904", "").lower() in ("1", "true")
+            elif tag == "sheet":
+                kind, path = self._relations.get(attributes.get("id", ""), ("", ""))
+                part = self._members.get(path.lower()) if kind == "worksheet" else None
+                yield Sheet(attributes.get("name", ""), part, attributes.get("state", "visible") == "visible")
+
+    def _styles(self) -> Any:
+        """What each cell format makes of a number."""
+        member = self._part("styles", "xl/styles.xml")
+        if member is None:
+            return np.zeros(0, np.uint8)
+        custom: dict[str, int] = {}
+        formats: list[int] = []
+        is_inside = False
+        for tag, attributes in elements(self.pieces(member, _SMALL_PART)):
+            if tag == "numFmt":
+                custom[attributes.get("numFmtId", "")] = temporal_format(attributes.get("formatCode", ""))
+            elif tag == "xf" and is_inside:
+                number = attributes.get("numFmtId", "0")
+                formats.append(custom.get(number, _BUILT_IN.get(int(number) if number.isdecimal() else 0, 0)))
+            elif tag != "alignment" and tag != "protection":
+                is_inside = tag == "cellXfs"
+        return np.array(formats, np.uint8)
+
+    def _strings(self) -> pl.Series:
+        member = self._part("sharedStrings", "xl/sharedStrings.xml")
+        if member is None:
+            return pl.Series([], dtype=pl.String)
+        return shared_strings(lambda: self.pieces(member), self._limits)
 
 
-def _too_large(limits: Limits) -> FormatError:
-    return FormatError(f"The workbook inflates to more than {limits.workbook_bytes // MIB:,} MiB; save it as CSV.")
+def temporal_format(code: str) -> int:
+    """What a number format makes of a number: 0 (a number), :data:`DATE` or :data:`DURATION`.
 
-
-class Extent:
-    """The rectangle that a sheet's cells span, found in pieces of its XML by their references.
-
-    >>> extent = Extent()
-    >>> extent.add(b'<sheetData><row r="1"><c r="B1"/><c r="D1"/></row><row r="9"><c r="C9"/></row>')
-    >>> extent.rows, extent.columns, extent.is_unclear
-    (9, 3, False)
+    >>> [temporal_format(code) for code in ("0.00", 'yyyy-mm-dd', "[h]:mm", '"day" 0', "[Red]0", "#,##0 _d")]
+    [0, 1, 2, 0, 0, 0]
     """
-
-    def __init__(self) -> None:
-        self.rows = 0
-        self._first = 1 << 30
-        self._last = 0
-        self._tail = b""
-        self._has_sheet = False
-        self._is_irregular = False
-
-    @property
-    def columns(self) -> int:
-        """Width of the rectangle."""
-        return max(self._last - self._first + 1, 0)
-
-    @property
-    def cells(self) -> int:
-        """Cells of the rectangle; 0 for a part that is no sheet."""
-        return self.rows * self.columns if self._has_sheet else 0
-
-    @property
-    def is_unclear(self) -> bool:
-        """A sheet whose rows or cells are not written in the usual way."""
-        return self._has_sheet and self._is_irregular
-
-    def mark_sheet(self) -> None:
-        """Say that what is looked at is a sheet."""
-        self._has_sheet = True
-
-    def include(self, row: int, column: int) -> None:
-        """Widen the rectangle to a cell, counted from 1."""
-        self.rows = max(self.rows, row)
-        self._first, self._last = min(self._first, column), max(self._last, column)
-
-    def add(self, piece: bytes) -> None:
-        """Look at the next piece of XML."""
-        text = self._tail + piece
-        cut = text.rfind(b"<")
-        cut = len(text) if cut < 0 or len(text) - cut > MIB else cut
-        self._tail, text = text[cut:], text[:cut]
-        self._look(text)
-        if self._tail.endswith(b">"):
-            self._look(self._tail)
-            self._tail = b""
-
-    def _look(self, text: bytes) -> None:
-        """Judge whole tags; whatever is not plainly ``<c r="`` or ``<row r="`` makes the sheet unclear."""
-        self._has_sheet = self._has_sheet or b"sheetData" in text
-        if self._is_irregular:
-            return
-        data = np.frombuffer(text + bytes(_REFERENCE + 8), np.uint8)
-        at = np.flatnonzero(data == ord("<"))
-        first, second = data[at + 1], data[at + 2]
-        cells = at[(first == ord("c")) & (second <= ord(">"))]  # not <cols, but <c>, <c/> and <c with any blank
-        rows = at[(first == ord("r")) & (second == ord("o")) & (data[at + 3] == ord("w")) & (data[at + 4] <= ord(">"))]
-        is_plain = _stands(data, cells + 2, b' r="') and _stands(data, rows + 4, b' r="')
-        has_prefix = b":" in text and any(tag in text for tag in (b":c ", b":c>", b":c/", b":row ", b":row>"))
-        if not is_plain or has_prefix:
-            self._is_irregular = True
-            return
-        self._include_all(data, np.concatenate([cells + 6, rows + 8]))
-
-    def _include_all(self, data: Any, at: Any) -> None:
-        """Widen the rectangle to the references that start at these positions."""
-        if not len(at):
-            return
-        rows = np.zeros(len(at), np.int64)
-        columns = np.zeros(len(at), np.int64)
-        is_open = np.ones(len(at), bool)
-        for step in range(_REFERENCE):
-            character = data[at + step]
-            is_open &= character != ord('"')
-            if not is_open.any():
-                break
-            is_letter, is_digit = (character - ord("A")) < 26, (character - ord("0")) < 10  # unsigned: wraps below
-            if not (is_letter | is_digit | ~is_open).all():
-                self._is_irregular = True
-                return
-            columns = np.where(is_open & is_letter, columns * 26 + (character - (ord("A") - 1)), columns)
-            rows = np.where(is_open & is_digit, rows * 10 + (character - ord("0")), rows)
-        else:
-            self._is_irregular = True
-            return
-        self.rows = max(self.rows, int(rows.max()))
-        columns = columns[columns > 0]
-        if len(columns):
-            self._first, self._last = min(self._first, int(columns.min())), max(self._last, int(columns.max()))
-
-
-def _stands(data: Any, at: Any, text: bytes) -> bool:
-    """Whether a text stands at all of these positions."""
-    return all(bool((data[at + offset] == byte).all()) for offset, byte in enumerate(text))
-
-
-def exact_extent(pieces: Iterable[bytes]) -> Extent:
-    """The same, slowly, by an XML parser: for sheets without references or with unusual spelling."""
-    extent = Extent()
-    extent.mark_sheet()
-    row = column = 0
-
-    def start(tag: str, attributes: dict[str, str]) -> None:
-        nonlocal row, column
-        name = tag.rpartition(":")[2]
-        if name == "row":
-            given = attributes.get("r", "").strip()
-            row, column = int(given) if given.isdecimal() else row + 1, 0
-        elif name == "c":
-            letters = attributes.get("r", "").strip().upper()
-            digits = letters.lstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
-            column += 1
-            if letters:
-                column = _column(letters[: len(letters) - len(digits)]) or column
-                row = int(digits) if digits.isdecimal() else row
-            extent.include(row, column)
-
-    parser = expat.ParserCreate()
-    parser.StartElementHandler = start
-    try:
-        for piece in pieces:
-            parser.Parse(piece, False)
-        parser.Parse(b"", True)
-    except (expat.ExpatError, ValueError) as error:
-        raise FormatError(f"A sheet of the workbook is not well-formed XML: {error}.") from None
-    return extent
-
-
-def _column(letters: str) -> int:
-    number = 0
-    for letter in letters:
-        number = number * 26 + ord(letter) - 64
-    return number
+    is_escaped = is_quoted = has_elapsed = False
+    depth = 0
+    before = " "
+    for sign in code:
+        if is_escaped:
+            is_escaped = False
+        elif is_quoted:
+            is_quoted = sign != '"'
+        elif sign in "_\\*":
+            is_escaped = True
+        elif sign == '"':
+            is_quoted = True
+        elif sign == ";":
+            return 0
+        elif sign == "[":
+            depth += 1
+        elif sign == "]":
+            if depth == 1 and has_elapsed:
+                return DURATION
+            depth = max(depth - 1, 0)
+        elif not depth and sign in "dmhysDMHYS":
+            return DATE
+        elif depth:
+            lower = sign.lower()
+            has_elapsed = (has_elapsed and lower == before.lower()) or (before == "[" and lower in "mhs")
+        before = sign
+    return 0

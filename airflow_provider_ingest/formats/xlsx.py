@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from itertools import islice
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from airflow_provider_ingest.exceptions import FormatError
 from airflow_provider_ingest.formats.arrow import open_file, plan_frames
 from airflow_provider_ingest.formats.contract import FilePlan
 from airflow_provider_ingest.formats.limits import LIMITS, Limits
-from airflow_provider_ingest.formats.rows import Malformed, RowFrames, broken_series, collection_paused
-from airflow_provider_ingest.formats.values import cell_text, whole_number
-from airflow_provider_ingest.formats.workbook import check_workbook
+from airflow_provider_ingest.formats.rows import RowFrames
+from airflow_provider_ingest.formats.sheet_cells import Cells, Extent, parse_cells
+from airflow_provider_ingest.formats.sheet_scan import scan_cells
+from airflow_provider_ingest.formats.sheet_values import CellTexts
+from airflow_provider_ingest.formats.workbook import Sheet, Workbook
+from airflow_provider_ingest.formats.xml_scan import NotPlain
 from airflow_provider_ingest.runs.frames import LINE_NUMBER, ROW_NUMBER
-
-BLOCK_ROWS = 20_000
-BLOCK_CELLS = 500_000
-"""Sheet rows and cells that are Python objects at a time, at most."""
 
 
 def plan_xlsx(
@@ -31,7 +30,7 @@ def plan_xlsx(
     facts: Mapping[str, Any],
     limits: Limits = LIMITS,
 ) -> FilePlan:
-    """Stream a sheet into chunk files.
+    """Stream a sheet into chunk files, in memory that does not grow with it; shared strings are held.
 
     An empty cell is null, empty rows are left out, the line number is the row of the sheet. Of merged cells the
     first one has the value. Formulas give their stored values, errors (``#N/A``) null.
@@ -39,96 +38,135 @@ def plan_xlsx(
     :param options: ``sheet`` (name, or position from 0; default: the first visible one), ``header_row`` (row of the
         sheet, from 1; default: the first that is not empty), ``skip_rows``, ``has_header``, ``column_names``.
     """
-    from python_calamine import CalamineError, CalamineWorkbook
-
     with open_file(path) as file:
-        check_workbook(file, limits)
-        file.seek(0)
+        workbook = Workbook(file, limits)
+        sheet = choose_sheet(workbook.sheets, options.get("sheet"))
+        facts = {**facts, "sheet": sheet.name, "sheets": [one.name for one in workbook.sheets]}
+        texts = workbook.cell_texts()
         try:
-            workbook = CalamineWorkbook.from_filelike(file)
-            name = choose_sheet(workbook, options.get("sheet"))
-            sheet = workbook.get_sheet_by_name(name)
-        except (CalamineError, OSError, ValueError) as error:
-            raise FormatError(f"The workbook cannot be read: {error}.") from error
+            return _plan(workbook, sheet, texts, scan_cells, options, chunk_rows, scratch, facts, limits)
+        except NotPlain:
+            return _plan(workbook, sheet, texts, parse_cells, options, chunk_rows, scratch, facts, limits)
+
+
+def _plan(
+    workbook: Workbook,
+    sheet: Sheet,
+    texts: CellTexts,
+    read: Any,
+    options: Mapping[str, Any],
+    chunk_rows: int,
+    scratch: Any,
+    facts: Mapping[str, Any],
+    limits: Limits,
+) -> FilePlan:
+    """Stream the sheet with the fast or the exact reader of cells."""
+    part = sheet.part
+    assert part is not None
+    extent = Extent()
     frames = RowFrames(whole_floats=True, limits=limits)
-    table = SheetTable(sheet, name, options, frames)
-    facts = {**facts, "sheet": name, "sheets": list(workbook.sheet_names)}
-    with collection_paused():
-        return plan_frames(table.frames(), frames, chunk_rows=chunk_rows, scratch=scratch, facts=facts)
+    table = SheetTable(sheet.name, texts, frames, options)
+
+    def produced() -> Iterator[pl.DataFrame]:
+        for cells in read(workbook.pieces(part), extent):
+            extent.add(cells)
+            yield from table.frames(cells)
+        extent.check(limits)
+        table.finish(extent)
+
+    return plan_frames(produced(), frames, chunk_rows=chunk_rows, scratch=scratch, facts=facts)
 
 
-def choose_sheet(workbook: Any, wanted: Any) -> str:
-    """The name of the sheet to read."""
-    from python_calamine import SheetTypeEnum, SheetVisibleEnum
-
-    names: list[str] = workbook.sheet_names
-    if isinstance(wanted, str) and wanted in names:
-        return wanted
-    if isinstance(wanted, int) and not isinstance(wanted, bool) and 0 <= wanted < len(names):
-        return names[wanted]
-    if wanted is not None:
-        raise FormatError(f"The workbook has no sheet {wanted!r}; it has {', '.join(map(repr, names))}.")
-    for sheet in workbook.sheets_metadata:
-        if sheet.visible == SheetVisibleEnum.Visible and sheet.typ == SheetTypeEnum.WorkSheet:
-            return str(sheet.name)
-    raise FormatError("The workbook has no visible sheet; name one with the option sheet.")
+def choose_sheet(sheets: tuple[Sheet, ...], wanted: Any) -> Sheet:
+    """The sheet to read."""
+    for sheet in sheets:
+        if sheet.name == wanted if wanted is not None else sheet.is_visible and sheet.part:
+            break
+    else:
+        is_position = isinstance(wanted, int) and not isinstance(wanted, bool) and 0 <= wanted < len(sheets)
+        if wanted is None:
+            raise FormatError("The workbook has no visible sheet; name one with the option sheet.")
+        if not is_position:
+            named = ", ".join(repr(one.name) for one in sheets)
+            raise FormatError(f"The workbook has no sheet {wanted!r}; it has {named}.")
+        sheet = sheets[wanted]
+    if sheet.part is None:
+        raise FormatError(f"Sheet {sheet.name!r} has no cells; it is a chart, or damaged.")
+    return sheet
 
 
 class SheetTable:
-    """The header and the data rows of a sheet."""
+    """The header and the data rows of a sheet, block after block."""
 
-    def __init__(self, sheet: Any, name: str, options: Mapping[str, Any], frames: RowFrames) -> None:
-        self._frames = frames
+    def __init__(self, name: str, texts: CellTexts, frames: RowFrames, options: Mapping[str, Any]) -> None:
         self._name = name
-        self._rows: Iterator[tuple[int, list[Any]]] = enumerate(sheet.iter_rows(), 1)
-        self._names = self._header(options)
-        if merged := self._merged(sheet):
-            frames.warnings.append(f"{merged} merged ranges in sheet {name!r}: only their first cells have a value.")
+        self._texts = texts
+        self._frames = frames
+        self._names: dict[int, str] | None = None
+        self._rows = 0
+        self._given = options.get("column_names")
+        self._has_header = options.get("has_header", True)
+        self._least = int(options.get("skip_rows") or 0) + 1
+        if self._has_header and options.get("header_row") is not None:
+            self._least = int(options["header_row"])
 
-    def frames(self) -> Iterator[pl.DataFrame]:
+    def frames(self, cells: Cells) -> Iterator[pl.DataFrame]:
         """Records frames in the order of the sheet."""
-        first = 1
-        size = max(min(BLOCK_ROWS, BLOCK_CELLS // max(len(self._names), 1)), 1)
-        while block := list(islice(self._rows, size)):
-            empty = [""] * len(self._names)
-            kept = [(line, cells) for line, cells in block if cells != empty]
-            if not kept:
-                continue
-            lines, rows = zip(*kept, strict=True)
-            yield self._frame(rows, range(first, first + len(rows)), lines)
-            first += len(rows)
-
-    def _frame(self, rows: tuple[list[Any], ...], numbers: range, lines: tuple[int, ...]) -> pl.DataFrame:
-        broken: dict[int, Malformed] = {}
-        series = [pl.Series(ROW_NUMBER, numbers, dtype=pl.Int64), pl.Series(LINE_NUMBER, lines, dtype=pl.Int64)]
-        for position, cells in enumerate(zip(*rows, strict=True)):
-            values = [None if cell == "" else cell for cell in cells] if "" in cells else list(cells)
-            name = self._names[position]
+        start = 0 if self._names is not None else self._header(cells)
+        if start >= len(cells.lines):
+            return
+        cells = cells.rows(start)
+        series = []
+        for position, text, kinds in self._texts.columns(cells):
+            assert self._names is not None
+            name = self._names.get(position)
             if name is None:
-                if values.count(None) == len(values):
-                    continue
                 name = self._names[position] = self._unique(f"column_{position + 1}")
-            series.append(self._frames.series(name, values, broken))
-        return pl.DataFrame(series + broken_series(broken, len(rows)))
+            series.append(text.alias(name))
+            for kind in kinds:
+                self._frames.add_kind(name, kind)
+        if not series:
+            return
+        frame = pl.DataFrame([pl.Series(LINE_NUMBER, cells.lines), *series])
+        kept = pl.Series(np.zeros(frame.height, bool))
+        for text in series:
+            kept |= text.is_not_null()
+            if kept.all():
+                break
+        else:
+            frame = frame.filter(kept)
+        numbers = pl.Series(ROW_NUMBER, np.arange(self._rows + 1, self._rows + frame.height + 1, dtype=np.int64))
+        self._rows += frame.height
+        yield frame.insert_column(0, numbers)
 
-    def _header(self, options: Mapping[str, Any]) -> list[str | None]:
-        """Columns by position; ``None`` where the header is empty: a column only if values turn up."""
-        given = options.get("column_names")
-        has_header = options.get("has_header", True)
-        least = int(options.get("skip_rows") or 0) + 1
-        if has_header and options.get("header_row") is not None:
-            least = int(options["header_row"])
-        for line, cells in self._rows:
-            if line < least or all(cell == "" for cell in cells):
+    def finish(self, extent: Extent) -> None:
+        """Say what the last block told; a sheet without a row that could be the header is refused."""
+        if self._names is None:
+            raise FormatError(f"Sheet {self._name!r} is empty.")
+        if extent.merged:
+            self._frames.warnings.append(
+                f"{extent.merged} merged ranges in sheet {self._name!r}: only their first cells have a value."
+            )
+
+    def _header(self, cells: Cells) -> int:
+        """Find the header; where the data start, or the number of rows if it is not in this block."""
+        row: int
+        for row in np.unique(cells.row).tolist():
+            if cells.lines[row] < self._least:
                 continue
-            names = [None if cell == "" else cell_text(whole_number(cell))[0].strip() for cell in cells]
-            if not has_header:
-                self._rows = _chain_back((line, cells), self._rows)
-                names = [None] * len(cells)
-            if given is not None:
-                names = [*map(str, given), *[None] * len(cells)][: len(cells)]
-            return [None if not name else self._unique(name) for name in names]
-        raise FormatError(f"Sheet {self._name!r} is empty.")
+            found = {at: text[0] for at, text, _ in self._texts.columns(cells.rows(row, row + 1))}
+            if not found:
+                continue
+            if not self._has_header:
+                found = {}
+            if self._given is not None:
+                found = dict(enumerate(map(str, self._given), int(cells.column[cells.row == row].min())))
+            self._names = {}
+            for at, text in found.items():
+                if text.strip():
+                    self._names[at] = self._unique(text.strip())
+            return row + 1 if self._has_header else row
+        return len(cells.lines)
 
     def _unique(self, name: str) -> str:
         """The column of a header name; a repeated one gets a suffix."""
@@ -140,12 +178,3 @@ class SheetTable:
         if unique != name:
             self._frames.warnings.append(f'Column "{name}" stands more than once; a later one is called "{unique}".')
         return self._frames.column(unique)
-
-    @staticmethod
-    def _merged(sheet: Any) -> int:
-        return len(sheet.merged_cell_ranges or ())
-
-
-def _chain_back(first: Any, rest: Any) -> Iterator[Any]:
-    yield first
-    yield from rest

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from airflow_provider_ingest.exceptions import ConfigError
-from airflow_provider_ingest.runs.frames import LINE_NUMBER, ROW_NUMBER
+from airflow_provider_ingest.runs.columns import LINE_NUMBER, ROW_NUMBER
 
 if TYPE_CHECKING:
     from airflow_provider_ingest.importers.mapping import AnyTransformer, AnyValidator, Condition
@@ -70,9 +71,8 @@ class NamedCondition(NamedTuple):
 
 def condition(given: Any, where: str) -> NamedCondition:
     """A callable on the row or a Polars expression, with its name."""
-    import polars as pl
-
-    if isinstance(given, pl.Expr):
+    polars = sys.modules.get("polars")  # an expression of it cannot come before it was imported
+    if polars is not None and isinstance(given, polars.Expr):
         return NamedCondition(given, str(given))
     if callable(given) and not isinstance(given, type):
         from airflow_provider_ingest.transformers.callables import callable_name

@@ -13,14 +13,9 @@ from typing import Any
 
 import polars as pl
 
-ROW_NUMBER = "_row_number"
-"""Int64: the data row in the original file, from 1."""
-
-LINE_NUMBER = "_line_number"
-"""Int64: the physical line where the record starts, from 1 (formats without lines: header row + row)."""
-
-SET_PREFIX = "_set:"
-"""Prefix of the Boolean column that says whether a conditional attribute is set in a row."""
+from airflow_provider_ingest.runs.columns import LINE_NUMBER as LINE_NUMBER
+from airflow_provider_ingest.runs.columns import ROW_NUMBER as ROW_NUMBER
+from airflow_provider_ingest.runs.columns import SET_PREFIX as SET_PREFIX
 
 FAILURES: dict[str, Any] = {
     ROW_NUMBER: pl.Int64,
@@ -103,13 +98,18 @@ class ChildBatch:
 
     :param name: dotted path of the collection in the source (``variants``, ``variants.prices``).
     :param records: :data:`ROW_NUMBER` of the root row, ``_parent`` (Int64: position of the parent among the
-        parent level's records), then the attributes, typed.
+        parent level's records), then the attributes, typed, and the ``SET_PREFIX`` columns of conditional ones.
     :param children: collections nested in these rows.
     """
 
     name: str
     records: pl.DataFrame
     children: tuple[ChildBatch, ...] = ()
+
+    @property
+    def conditional(self) -> tuple[str, ...]:
+        """The attributes that are set in some rows only."""
+        return tuple(name.removeprefix(SET_PREFIX) for name in self.records.columns if name.startswith(SET_PREFIX))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

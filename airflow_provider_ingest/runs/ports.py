@@ -17,6 +17,7 @@ from airflow_provider_ingest.runs.records import (
     RowRecord,
     RunFilter,
     RunRecord,
+    RunRejects,
 )
 from airflow_provider_ingest.runs.status import RunStatus
 
@@ -59,6 +60,9 @@ class RunStore(Protocol):
     def latest_runs(self, importers: Iterable[str]) -> dict[str, RunRecord]:
         """The newest run of each importer that has one."""
 
+    def recent_rejects(self, importers: Iterable[str], most: int = 20) -> dict[str, tuple[RunRejects, ...]]:
+        """The rejects of the newest runs of each importer that has any, newest first."""
+
     def count_starts(self, user_name: str | None, since: datetime) -> int:
         """How many runs the user started since."""
 
@@ -94,10 +98,17 @@ class RunStore(Protocol):
         """Note the start; forget counts and row log of an earlier attempt that did not finish."""
 
     def report_progress(self, run_id: int, index: int, counts: Counts) -> None:
-        """Show how far a working chunk is; has no effect once its outcome is recorded."""
+        """Show how far a working chunk is; has no effect once its outcome is recorded or the run has ended."""
 
     def finish_chunk(self, run_id: int, index: int, outcome: ChunkOutcome) -> None:
         """Record the outcome, once: a second report changes nothing."""
+
+    def settle_counts(self, run_id: int, counts: Mapping[int, Counts] | None = None) -> None:
+        """Make the counts final before a run ends: chunks that did not finish wrote nothing and count nothing.
+
+        :param counts: what became of the rows of finished chunks, by index, where that is not what they reported:
+            an atomic run's chunks only foresee it.
+        """
 
     def append_rows(self, run_id: int, index: int, rows: pl.DataFrame) -> None:
         """Log rows of a chunk; ``rows`` has the schema ROW_LOG."""
@@ -182,8 +193,11 @@ class Target(Protocol):
         marker. Leaving without a commit rolls back.
         """
 
-    def publish(self, run_key: str) -> Counts | None:
-        """Atomic runs: move what the chunks staged into the table, in one transaction, once."""
+    def publish(self, run_key: str) -> Mapping[int, Counts] | None:
+        """Atomic runs: move what the chunks staged into the table, in one transaction, once.
+
+        Returns what became of the rows of each chunk, by its index; ``None`` if nothing was staged.
+        """
 
     def discard(self, run_key: str) -> None:
         """Atomic runs: drop what the chunks staged."""

@@ -12,6 +12,9 @@ from airflow_provider_ingest.runs.status import RunStatus
 
 T = TypeVar("T")
 
+AWAITS_PUBLICATION = "awaits_publication"
+"""Among the facts of a run's file: nothing that its chunks accepted is in the target yet."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewRun:
@@ -89,6 +92,21 @@ class ChunkRecord(ChunkPlan):
     outcome: ChunkOutcome | None = None
     started_at: datetime | None = None
     finished_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRejects:
+    """How many of a run's rows came to an end, and how many of these failed."""
+
+    run_id: int
+    status: RunStatus
+    processed: int
+    failed: int
+
+    @property
+    def rate(self) -> float | None:
+        """Failed rows as a share of those processed, from 0 to 1; ``None`` where none was."""
+        return round(self.failed / self.processed, 6) if self.processed else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

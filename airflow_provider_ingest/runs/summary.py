@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from airflow_provider_ingest.exceptions import RejectLimitExceeded
 from airflow_provider_ingest.runs.events import ImportStats, IngestRun
+from airflow_provider_ingest.runs.outcome import ErrorCount
 from airflow_provider_ingest.runs.records import RunRecord
 
 if TYPE_CHECKING:
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
         @property
         def percent(self) -> float | None:
             """Most failed rows in percent of all rows."""
+
+
+TOLD_REASONS = 3
 
 
 def event_of(run: RunRecord) -> IngestRun:
@@ -69,15 +73,28 @@ def summary_of(
     }
 
 
-def check_reject_limit(limit: Limit | None, run: RunRecord) -> None:
-    """Raise :class:`RejectLimitExceeded` if more of the run's rows failed than the limit allows."""
+def check_reject_limit(limit: Limit | None, run: RunRecord, errors: Sequence[ErrorCount] = ()) -> None:
+    """Raise :class:`RejectLimitExceeded` if more of the run's rows failed than the limit allows.
+
+    :param errors: what was wrong with them; the most frequent reasons are told, since the rows of a chunk that is
+        given up are not logged.
+    """
     if limit is None:
         return
     failed, total = run.counts.failed, run.total
     if limit.rows is not None and failed > limit.rows:
-        raise RejectLimitExceeded(f"{failed:,} rows failed; the importer allows {limit.rows:,}.")
+        raise RejectLimitExceeded(
+            f"{failed:,} rows failed; the importer allows {limit.rows:,}.{_most_frequent(errors)}"
+        )
     if limit.percent is not None and total and failed * 100 > limit.percent * total:
         raise RejectLimitExceeded(
             f"{failed:,} of {total:,} rows failed ({100 * failed / total:.1f} %); "
-            f"the importer allows {limit.percent:g} %."
+            f"the importer allows {limit.percent:g} %.{_most_frequent(errors)}"
         )
+
+
+def _most_frequent(errors: Sequence[ErrorCount]) -> str:
+    of_fields = [error for error in errors if error.field is not None] or list(errors)
+    first = sorted(of_fields, key=lambda error: error.count, reverse=True)[:TOLD_REASONS]
+    reasons = "; ".join(f"{error.field}: {error.message}" if error.field else error.message for error in first)
+    return f" Most often: {reasons}" if reasons else ""

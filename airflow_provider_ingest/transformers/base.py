@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import polars as pl
+from airflow_provider_ingest.runs.columns import pl
 
 
-class Rows(Mapping[str, pl.Series]):
+class Rows(Mapping[str, "pl.Series"]):
     """The raw source columns of a batch, by field name, for steps that look beyond their own column.
 
     All columns are text as the file had them; ``rows.numbers`` are the row numbers.
@@ -80,6 +80,16 @@ class Transformer(ABC):
 
     reads: tuple[str, ...] = ()
     """Raw source fields that it reads from the rows, beyond its own, where it can name them."""
+
+    is_elementwise: bool = False
+    """Whether each result depends on its value alone, not on other rows or fields. Such a step may be given the
+    distinct values of a column, in any order and without rows. A subclass with a :meth:`transform` of its own says so
+    anew."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "transform" in cls.__dict__ and "is_elementwise" not in cls.__dict__:
+            cls.is_elementwise = False
 
     @property
     def name(self) -> str:

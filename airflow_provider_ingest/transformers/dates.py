@@ -8,9 +8,8 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
 
-import polars as pl
-
 from airflow_provider_ingest.exceptions import ConfigError
+from airflow_provider_ingest.runs.columns import pl
 
 _PHP = {
     "d": "%d", "j": "%d", "D": "%a", "l": "%A", "z": None, "m": "%m", "n": "%m", "M": "%b", "F": "%B", "Y": "%Y",

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
-import polars as pl
-
 from airflow_provider_ingest.exceptions import ConfigError
+from airflow_provider_ingest.runs.columns import pl
 from airflow_provider_ingest.transformers.base import Rows, Transformer
 from airflow_provider_ingest.transformers.values import (
+    always_fits,
     as_text,
     is_ascii,
     is_empty,
@@ -47,21 +48,28 @@ class MapTransformer(Transformer):
     ['small', 'two', '?']
     """
 
+    is_elementwise = True
+
     def __init__(self, lookup: Mapping[Any, Any], default: Any = None) -> None:
         if not isinstance(lookup, Mapping):
             raise ConfigError(f"MapTransformer: lookup must be a dict, not {lookup!r}.")
         self.lookup = MappingProxyType(dict(lookup))
         self.default = default
-        try:
-            self._outputs = to_series([default, *self.lookup.values()])
-        except TypeError as error:
-            raise ConfigError(f"MapTransformer: {error}.") from None
+        if not always_fits([default, *self.lookup.values()]):
+            try:
+                self._outputs.len()
+            except TypeError as error:
+                raise ConfigError(f"MapTransformer: {error}.") from None
         self._by_value = {key: position for position, key in enumerate(self.lookup, 1)}
         texts: dict[str, int] = {}
         for key, position in self._by_value.items():
             if key is not None and (isinstance(key, str) or text_of(key) not in self._by_value):
                 texts[text_of(key)] = position
         self._by_text = texts
+
+    @cached_property
+    def _outputs(self) -> pl.Series:
+        return to_series([self.default, *self.lookup.values()])
 
     def transform(self, values: pl.Series, rows: Rows) -> pl.Series:
         """The mapped column; its type is that of the table's values, whatever is in the batch."""
@@ -98,6 +106,8 @@ class BooleanTransformer(Transformer):
     [1, 0, None]
     """
 
+    is_elementwise = True
+
     def __init__(
         self,
         truthy_values: Sequence[Any] | None = None,
@@ -111,7 +121,12 @@ class BooleanTransformer(Transformer):
         if both := sorted(set(self.truthy_values) & set(self.falsy_values)):
             raise ConfigError(f"BooleanTransformer: {', '.join(map(repr, both))} cannot be both truthy and falsy.")
         self.default = int(default) if isinstance(default, bool) else default
-        self._outputs = to_series([self.default, 1, 0])
+        if not always_fits([self.default]):
+            self._outputs.len()  # refuses what no column holds
+
+    @cached_property
+    def _outputs(self) -> pl.Series:
+        return to_series([self.default, 1, 0])
 
     @staticmethod
     def _word(text: str) -> str:
@@ -149,16 +164,23 @@ class DefaultValueTransformer(Transformer):
     ['', 'n/a', None]
     """
 
+    is_elementwise = True
+
     def __init__(self, default: Any, empties: Sequence[Any] | None = None) -> None:
         self.default = default
         self.empties = None if empties is None else sequence("DefaultValueTransformer", "empties", empties)
-        try:
-            self._default = to_series([default])
-        except TypeError as error:
-            raise ConfigError(f"DefaultValueTransformer: default is {error}.") from None
+        if not always_fits([default]):
+            try:
+                self._default.len()
+            except TypeError as error:
+                raise ConfigError(f"DefaultValueTransformer: default is {error}.") from None
         counted = (None, "") if self.empties is None else self.empties
         self._null_is_empty = None in counted
         self._texts = tuple(text_of(value) for value in counted if value is not None)
+
+    @cached_property
+    def _default(self) -> pl.Series:
+        return to_series([self.default])
 
     def transform(self, values: pl.Series, rows: Rows) -> pl.Series:
         """The filled column: of its own type if the default has the same, of the default's if all null, else text."""

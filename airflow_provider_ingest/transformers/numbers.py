@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import Any
 
-import polars as pl
-
+from airflow_provider_ingest.runs.columns import pl
 from airflow_provider_ingest.transformers.values import as_text, stripped
 
 MAX_DIGITS = 1000

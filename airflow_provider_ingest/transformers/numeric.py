@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, Final, cast
 
-import polars as pl
-
 from airflow_provider_ingest.exceptions import ConfigError
+from airflow_provider_ingest.runs.columns import pl
 from airflow_provider_ingest.transformers.base import Refusal, Rows, Transformed, Transformer
 from airflow_provider_ingest.transformers.numbers import (
     SHORT_SHAPE,
@@ -17,7 +16,7 @@ from airflow_provider_ingest.transformers.numbers import (
     parse_plain,
     rounded,
 )
-from airflow_provider_ingest.transformers.values import MAX_PRECISION, as_text, stripped, to_series
+from airflow_provider_ingest.transformers.values import MAX_PRECISION, as_text, stripped, sure, to_series
 
 MAX_DECIMALS = 30
 _SHORT = 18
@@ -50,6 +49,8 @@ class NumericTransformer(Transformer):
     [Decimal('1234.50')]
     """
 
+    is_elementwise = True
+
     def __init__(
         self,
         decimals: int | None = None,
@@ -75,18 +76,21 @@ class NumericTransformer(Transformer):
 
     def transform(self, values: pl.Series, rows: Rows) -> Transformed:
         """The numbers: a decimal column, or text where the digits of a batch exceed 38."""
-        written = stripped(as_text(values))
-        plain = self.format.plain_column(values)
-        is_short = plain.str.contains(SHORT_SHAPE).fill_null(False)
-        others = plain.filter(~is_short).drop_nulls().unique().to_list()
+        written = plain = as_text(values)
+        is_short = sure(written.str.contains(SHORT_SHAPE)) if self.format.is_plain else None
+        if is_short is None or not is_short.all():  # blanks cost more to remove than to notice
+            written = stripped(written)
+            plain = written if self.format.is_plain else self.format.plain_column(values)
+            is_short = sure(plain.str.contains(SHORT_SHAPE))
+        others = [] if is_short.all() else plain.filter(~is_short).drop_nulls().unique().to_list()
         if any(parse_plain(text) is not None for text in others) or not self._fits_short():
             result = self._exact(plain)
         else:
-            result = self._short(plain.set(~is_short, None))
-        is_number = result.is_not_null()
+            result = self._short(plain if is_short.all() else plain.set(~is_short, None))
+        missing = result.is_null()
         if self.default is not UNSET:
-            return Transformed(values=self._filled(result, ~is_number).alias(values.name))
-        refused = ~is_number & (written != "").fill_null(False)
+            return Transformed(values=self._filled(result, missing).alias(values.name))
+        refused = missing & sure(written != "")
         refusals = (
             (Refusal(rows=refused, code="numeric", message="The value is not a number."),) if refused.any() else ()
         )

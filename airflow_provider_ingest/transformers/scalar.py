@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from itertools import repeat
 from typing import Any
 
-import polars as pl
-
 from airflow_provider_ingest.exceptions import RunFailed
+from airflow_provider_ingest.runs.columns import pl
 from airflow_provider_ingest.transformers.base import Refusal, Rows, ScalarTransformer, Transformed, Transformer
 from airflow_provider_ingest.transformers.values import distinct_if_few, spread, to_series
 

@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from datetime import date
 from typing import Any, Literal
 
-import polars as pl
-
 from airflow_provider_ingest.exceptions import ConfigError
+from airflow_provider_ingest.runs.columns import pl
 from airflow_provider_ingest.transformers.base import Refusal, Rows, Transformed, Transformer
 from airflow_provider_ingest.transformers.dates import date_format
 from airflow_provider_ingest.transformers.values import as_text, is_empty, mend, over_distinct, text_of
@@ -27,6 +26,8 @@ class DateTransformer(Transformer):
     >>> german.transform(pl.Series(["29.02.2024", "31.02.2024"]), rows=None).values.to_list()
     ['2024-02-29', None]
     """
+
+    is_elementwise = True
 
     def __init__(
         self,

@@ -7,9 +7,8 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import polars as pl
-
 from airflow_provider_ingest.exceptions import ConfigError
+from airflow_provider_ingest.runs.columns import pl
 from airflow_provider_ingest.transformers.base import Rows, Transformer
 from airflow_provider_ingest.transformers.values import BLANKS, as_text, is_ascii, mend
 
@@ -35,6 +34,8 @@ class TrimTransformer(Transformer):
     >>> TrimTransformer("*-").transform(pl.Series(["-*a*b*"]), rows=None).to_list()
     ['a*b']
     """
+
+    is_elementwise = True
 
     def __init__(self, characters: str | None = None) -> None:
         if characters is not None and (not isinstance(characters, str) or not characters):
@@ -62,6 +63,8 @@ class SlugTransformer(Transformer):
     >>> SlugTransformer().transform(pl.Series(["Crème Brûlée, 2 kg!", "…"]), rows=None).to_list()
     ['creme-brulee-2-kg', None]
     """
+
+    is_elementwise = True
 
     def __init__(self, separator: str = "-") -> None:
         if not isinstance(separator, str):

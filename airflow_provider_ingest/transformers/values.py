@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import math
 import numbers
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from typing import Any, cast
 from uuid import UUID
 
-import polars as pl
+from airflow_provider_ingest.runs.columns import pl
 
 BLANKS = (
     "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
@@ -27,8 +28,6 @@ EXACT_FLOAT = 2**53
 
 LONGEST_PLAIN = 1000
 """Digits up to which a decimal is written out; beyond it keeps its exponent (``1E+999999``)."""
-
-_COUNTABLE = (pl.String, pl.Boolean, pl.Date, pl.Datetime, pl.Time, pl.Decimal)
 
 
 def text_of(value: Any) -> str:
@@ -75,6 +74,11 @@ def as_text(values: pl.Series) -> pl.Series:
     return over_distinct(values, text_of, pl.String)
 
 
+def sure(mask: pl.Series) -> pl.Series:
+    """A mask with null counted as false."""
+    return mask.fill_null(False) if mask.null_count() else mask
+
+
 def stripped(text: pl.Series) -> pl.Series:
     """``str.strip`` over a text column."""
     return text.str.strip_chars(BLANKS)
@@ -88,13 +92,15 @@ def is_ascii(text: pl.Series) -> pl.Series:
 def is_empty(values: pl.Series) -> pl.Series:
     """Whether each value is null or the empty text."""
     if values.dtype == pl.String:
-        return (values == "").fill_null(True)
+        empty = values == ""
+        return empty.fill_null(True) if empty.null_count() else empty
     return values.is_null()
 
 
 def distinct_if_few(values: pl.Series) -> pl.Series | None:
     """The distinct non-null values if going over them instead of all rows is worth it, else ``None``."""
-    if not (values.dtype.is_integer() or isinstance(values.dtype, _COUNTABLE)) or values.len() < 32:
+    countable = (pl.String, pl.Boolean, pl.Date, pl.Datetime, pl.Time, pl.Decimal)
+    if not (values.dtype.is_integer() or isinstance(values.dtype, countable)) or values.len() < 32:
         return None
     head = values.head(1000)
     if head.n_unique() * 10 > head.len() * 9:
@@ -131,6 +137,20 @@ def mend(fast: pl.Series, unsure: pl.Series, values: pl.Series, function: Callab
     return exact.zip_with(unsure, fast)
 
 
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def always_fits(values: Iterable[Any]) -> bool:
+    """Whether :func:`to_series` surely takes the values: asked at definition, when Polars may not be there yet."""
+    return all(
+        value is None
+        or type(value) in (bool, float)
+        or (type(value) is int and abs(value) < 2**63)
+        or (type(value) is str and not _SURROGATE.search(value))
+        for value in values
+    )
+
+
 def to_series(results: Iterable[Any], name: str = "") -> pl.Series:
     """A column of Python values without loss.
 
@@ -162,7 +182,7 @@ def _typed(listed: list[Any], kinds: set[type], name: str) -> pl.Series | None:
             return pl.Series(name, listed, dtype=pl.Int64)
         return _decimals([None if value is None else Decimal(value) for value in listed], name)
     if len(kinds) == 1 and kinds <= _DTYPES.keys():
-        return pl.Series(name, listed, dtype=_DTYPES[next(iter(kinds))])
+        return pl.Series(name, listed, dtype=getattr(pl, _DTYPES[next(iter(kinds))]))
     if kinds == {float, int}:
         if all(type(value) is not int or abs(value) <= EXACT_FLOAT for value in listed):
             return pl.Series(name, [None if value is None else float(value) for value in listed], dtype=pl.Float64)
@@ -201,13 +221,9 @@ def _datetimes(listed: list[Any], name: str) -> pl.Series | None:
     return None
 
 
-_DTYPES: dict[type, Any] = {
-    bool: pl.Boolean,
-    float: pl.Float64,
-    date: pl.Date,
-    time: pl.Time,
-    bytes: pl.Binary,
-}
+_DTYPES = {bool: "Boolean", float: "Float64", date: "Date", time: "Time", bytes: "Binary"}
+"""Names of the column types, looked up on use: Polars is not there yet while a DAG file is parsed."""
+
 _KNOWN = frozenset(
     {str, int, bool, float, Decimal, date, datetime, time, bytes, list, dict, tuple, set, frozenset, UUID}
 )

@@ -6,9 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any
 
-import polars as pl
-
 from airflow_provider_ingest.exceptions import RunFailed
+from airflow_provider_ingest.runs.columns import pl
 from airflow_provider_ingest.transformers.base import Refusal, Rows
 
 
@@ -25,6 +24,16 @@ class Validator(ABC):
 
     code: str = "invalid"
     message: str = "The value is not valid."
+
+    is_elementwise: bool = False
+    """Whether each answer depends on its value alone, not on other rows or fields. Such a validator may be given the
+    distinct values of a column, in any order and without rows. A subclass that overrides :meth:`passes` or
+    :meth:`refusals` says so anew."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if {"passes", "refusals"} & cls.__dict__.keys() and "is_elementwise" not in cls.__dict__:
+            cls.is_elementwise = False
 
     @property
     def name(self) -> str:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
+from functools import cached_property
 from typing import Any
 
-import polars as pl
-
 from airflow_provider_ingest.exceptions import ConfigError
+from airflow_provider_ingest.runs.columns import pl
 from airflow_provider_ingest.transformers.base import Rows
 from airflow_provider_ingest.transformers.lookup import json_value, sequence
 from airflow_provider_ingest.transformers.numbers import exact_decimal
-from airflow_provider_ingest.transformers.values import as_text, is_empty, over_distinct, text_of
+from airflow_provider_ingest.transformers.values import as_text, is_empty, over_distinct, sure, text_of
 from airflow_provider_ingest.validators.base import Validator
 
 
@@ -29,6 +29,7 @@ class InArrayValidator(Validator):
     [True, False, False]
     """
 
+    is_elementwise = True
     code = "in_array"
     message = "The value is not one of the allowed values."
 
@@ -41,10 +42,17 @@ class InArrayValidator(Validator):
             self.message = message
         listed = [value for value in self.allowed if value is not None]
         self._keys = frozenset(_typed(value) for value in listed)
-        texts = dict.fromkeys(text_of(value) for value in listed)
-        texts.update(dict.fromkeys(repr(value) for value in listed if isinstance(value, float)))
-        self._texts = pl.Series(list(texts), dtype=pl.String)
-        self._strict_texts = pl.Series([value for value in listed if isinstance(value, str)], dtype=pl.String)
+        self._listed = tuple(listed)
+
+    @cached_property
+    def _texts(self) -> pl.Series:
+        texts = dict.fromkeys(text_of(value) for value in self._listed)
+        texts.update(dict.fromkeys(repr(value) for value in self._listed if isinstance(value, float)))
+        return pl.Series(list(texts), dtype=pl.String)
+
+    @cached_property
+    def _strict_texts(self) -> pl.Series:
+        return pl.Series([value for value in self._listed if isinstance(value, str)], dtype=pl.String)
 
     def passes(self, values: pl.Series, rows: Rows) -> pl.Series:
         """Whether each value is in the list."""
@@ -54,7 +62,7 @@ class InArrayValidator(Validator):
             found = over_distinct(values, lambda value: _typed(value) in self._keys, pl.Boolean)
         else:
             found = as_text(values).is_in(self._texts.implode())
-        return found.fill_null(False) | is_empty(values)
+        return sure(found) | is_empty(values)
 
     def describe(self) -> Mapping[str, Any]:
         """The list, whether it is strict, and the message."""

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any
-
-import polars as pl
+from typing import Any, cast
 
 from airflow_provider_ingest.exceptions import ConfigError
+from airflow_provider_ingest.runs.columns import pl
 from airflow_provider_ingest.transformers.base import Rows
 from airflow_provider_ingest.transformers.numbers import PLAIN_SHAPE, exact_decimal, parse_plain
 from airflow_provider_ingest.transformers.values import as_text, is_empty, mend, stripped, text_of
@@ -29,6 +28,7 @@ class RangeValidator(Validator):
     :param min: the least number allowed; ``None`` for no bound (one of the two is needed).
     """
 
+    is_elementwise = True
     code = "range"
 
     def __init__(self, min: Any = None, max: Any = None, message: str | None = None) -> None:
@@ -48,6 +48,8 @@ class RangeValidator(Validator):
 
     def passes(self, values: pl.Series, rows: Rows) -> pl.Series:
         """Whether each number is within; booleans, dates and other text are not numbers."""
+        if self._covers(values):
+            return pl.repeat(True, values.len(), dtype=pl.Boolean, eager=True)
         if values.dtype.is_numeric():
             numbers, near = values, values.cast(pl.Float64)
         else:
@@ -63,6 +65,15 @@ class RangeValidator(Validator):
         unsure = unsure.fill_null(True) & numbers.is_not_null()
         exact = mend(within.fill_null(False), unsure, numbers, self._is_within)
         return exact.fill_null(False) | is_empty(values)
+
+    def _covers(self, values: pl.Series) -> bool:
+        """Whether the extremes of a column of exact numbers say that all of them are within."""
+        if not (values.dtype.is_integer() or values.dtype.is_decimal()):
+            return False
+        least, most = cast("int | Decimal | None", values.min()), cast("int | Decimal | None", values.max())
+        if least is None or most is None:
+            return True
+        return (self.min is None or least >= self.min) and (self.max is None or most <= self.max)
 
     def _is_within(self, value: Any) -> bool:
         number = parse_plain(text_of(value))

@@ -18,12 +18,12 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
 from airflow_provider_ingest.exceptions import RunFailed
+from airflow_provider_ingest.runs.columns import pl
 from airflow_provider_ingest.transformers.values import is_ascii
 from airflow_provider_ingest.validators import pattern_process
 from airflow_provider_ingest.validators.translation import Translated, paths, translate
@@ -62,8 +62,16 @@ class Pattern:
 
     def __init__(self, compiled: re.Pattern[str]) -> None:
         self.compiled = compiled
-        self.translated: Translated | None = translate(compiled)
-        self.safe_length = _safe_length(paths(compiled))
+
+    @cached_property
+    def translated(self) -> Translated | None:
+        """The pattern for Polars, made when the first column is searched."""
+        return translate(self.compiled)
+
+    @cached_property
+    def safe_length(self) -> int:
+        """The longest value that is searched here rather than in a process that can give up."""
+        return _safe_length(paths(self.compiled))
 
     def search(self, text: pl.Series) -> Searched:
         """Which values have a match."""

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import polars as pl
-
+from airflow_provider_ingest.runs.columns import pl
 from airflow_provider_ingest.transformers.base import Rows
-from airflow_provider_ingest.transformers.values import is_empty
+from airflow_provider_ingest.transformers.values import is_empty, sure
 from airflow_provider_ingest.validators.base import Validator
 
 
@@ -19,6 +18,7 @@ class RequiredValidator(Validator):
     [True, True, False, False, False]
     """
 
+    is_elementwise = True
     code = "required"
     message = "A value is required."
 
@@ -30,7 +30,8 @@ class RequiredValidator(Validator):
         """Whether there is a value."""
         empty = is_empty(values)
         if values.dtype == pl.String:
-            empty = empty | values.str.contains(r"\A\[[ \t\r\n]*\]\z").fill_null(False)
+            if sure(values.str.starts_with("[")).any():
+                empty = empty | sure(values.str.contains(r"\A\[[ \t\r\n]*\]\z"))
         elif values.dtype == pl.List:
             empty = empty | (values.list.len() == 0).fill_null(False)
         elif values.dtype == pl.Array:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import polars as pl
-
 from airflow_provider_ingest.exceptions import RunFailed
+from airflow_provider_ingest.runs.columns import pl
 from airflow_provider_ingest.transformers.base import Refusal, Rows
 from airflow_provider_ingest.transformers.scalar import (
     MESSAGE_LIMIT,

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import polars as pl
-
+from airflow_provider_ingest.runs.columns import pl
 from airflow_provider_ingest.transformers.base import Rows
 from airflow_provider_ingest.transformers.dates import date_format
 from airflow_provider_ingest.transformers.values import as_text, is_empty, mend
@@ -24,6 +23,7 @@ class DateValidator(Validator):
     [True, False, True]
     """
 
+    is_elementwise = True
     code = "date"
 
     def __init__(self, format: str = "%Y-%m-%d", message: str | None = None) -> None:

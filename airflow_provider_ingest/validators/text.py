@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
-
-import polars as pl
+from typing import Any, cast
 
 from airflow_provider_ingest.exceptions import ConfigError
+from airflow_provider_ingest.runs.columns import pl
 from airflow_provider_ingest.transformers.base import Refusal, Rows
 from airflow_provider_ingest.transformers.callables import shown
-from airflow_provider_ingest.transformers.values import as_text, is_empty
+from airflow_provider_ingest.transformers.values import as_text, is_empty, sure
 from airflow_provider_ingest.validators.base import Validator
 from airflow_provider_ingest.validators.patterns import Pattern
 
@@ -34,6 +33,7 @@ class EmailValidator(Validator):
     [True, False, True]
     """
 
+    is_elementwise = True
     code = "email"
     message = "The value is not an e-mail address."
 
@@ -44,12 +44,11 @@ class EmailValidator(Validator):
     def passes(self, values: pl.Series, rows: Rows) -> pl.Series:
         """Whether each value is an address."""
         text = as_text(values)
-        is_address = (
-            text.str.contains(rf"\A{ADDRESS}\z")
-            & (text.str.len_bytes() <= ADDRESS_LENGTH)
-            & (text.str.find("@", literal=True) <= LOCAL_LENGTH).fill_null(False)
-        )
-        return is_address.fill_null(False) | is_empty(values)
+        is_address = text.str.contains(rf"\A{ADDRESS}\z")
+        length = text.str.len_bytes()
+        if cast("int", length.max() or 0) > LOCAL_LENGTH:
+            is_address &= (length <= ADDRESS_LENGTH) & sure(text.str.find("@", literal=True) <= LOCAL_LENGTH)
+        return sure(is_address) | is_empty(values)
 
     def describe(self) -> Mapping[str, Any]:
         """The message."""
@@ -67,6 +66,7 @@ class RegexValidator(Validator):
     :raises ConfigError: for a pattern that ``re`` does not compile.
     """
 
+    is_elementwise = True
     code = "regex"
     message = "The value does not have the required format."
 

@@ -16,7 +16,7 @@ from re import _constants as sre  # type: ignore[attr-defined]  # no public synt
 from re import _parser as sre_parser  # type: ignore[attr-defined]
 from typing import Any
 
-import polars as pl
+from airflow_provider_ingest.runs.columns import pl
 
 _CATEGORIES = {
     sre.CATEGORY_DIGIT: r"\d",

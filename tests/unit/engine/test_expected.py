@@ -10,8 +10,8 @@ import pytest
 from airflow_provider_ingest import IngestConfig
 from airflow_provider_ingest.exceptions import SchemaMismatch
 from airflow_provider_ingest.runs.frames import Kind
-from airflow_provider_ingest.transformers import ConcatTransformer
-from airflow_provider_ingest.validators import RangeValidator, RequiredValidator
+from airflow_provider_ingest.transformers import ConcatTransformer, ScalarTransformer
+from airflow_provider_ingest.validators import RangeValidator, RequiredValidator, ScalarValidator
 from tests.unit.engine.worlds import batch, failures, importer, integer, plan, process, table
 
 
@@ -68,6 +68,29 @@ def test_missing_columns_are_named_with_those_that_look_like_them() -> None:
     assert '"customer name". Did you mean "Customer_Name"?' in message
     assert '"price" (or "amount"). Did you mean "prize"?' in message
     assert 'It has "Customer_Name", "prize", "qty".' in message
+
+
+def test_fields_that_only_steps_read_are_missed_too() -> None:
+    class Margin(ScalarTransformer):
+        uses_row = True
+        reads = ("cost",)
+
+        def transform_value(self, value: Any, row: Any) -> Any:
+            return float(value) - float(row["cost"])
+
+    class BelowLimit(ScalarValidator):
+        uses_row = True
+        reads = ("limit",)
+
+        def check_value(self, value: Any, row: Any) -> bool:
+            return float(value) < float(row["limit"])
+
+    config = importer().map_transform_and_validate("price", "a", Margin, BelowLimit)
+    with pytest.raises(SchemaMismatch) as raised:
+        check(config, ["price", "costs", "limits"])
+    message = str(raised.value)
+    assert '"cost". Did you mean "costs"?' in message
+    assert '"limit". Did you mean "limits"?' in message
 
 
 def test_an_alias_of_a_required_field_is_enough() -> None:

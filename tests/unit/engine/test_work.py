@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 from uuid import uuid4
@@ -192,8 +192,8 @@ def test_rows_skipped_on_purpose_are_logged_as_such(world: World) -> None:
 
 
 def test_too_many_failures_end_the_chunk_unwritten(world: World) -> None:
-    def check(counts: Counts) -> None:
-        if counts.failed > 1:
+    def check(counts: Counts, errors: Sequence[ErrorCount]) -> None:
+        if counts.failed > 1 and errors:
             raise RejectLimitExceeded("too many")
 
     given = [batch({"code": ["a", "toolong"], "price": ["1", "1"]}, first=first) for first in (1, 3, 5)]
@@ -278,7 +278,7 @@ def test_handlers_hear_of_each_row_after_the_commit(world: World) -> None:
 def test_handlers_hear_nothing_of_a_chunk_that_was_not_committed(world: World) -> None:
     handler = Listening()
 
-    def refuse(counts: Counts) -> None:
+    def refuse(counts: Counts, errors: Sequence[ErrorCount]) -> None:
         raise RejectLimitExceeded("too many")
 
     with pytest.raises(RejectLimitExceeded):

@@ -14,8 +14,9 @@ import pytest
 import zstandard
 
 from airflow_provider_ingest import formats
-from airflow_provider_ingest.exceptions import UnsupportedFile
+from airflow_provider_ingest.exceptions import FormatError, UnsupportedFile
 from airflow_provider_ingest.formats.detect import Format
+from tests.unit.formats.tables import read_bytes
 
 
 def workbook() -> bytes:
@@ -95,6 +96,11 @@ def test_a_format_is_recognised_inside_a_compressed_file(name, compression, comp
         ("a,b\n1,2\n".encode("utf-16-be"), "csv"),
         (b"a\x01b\n1\x012\n" * 10, "csv"),
         (b"a,b\n" + b"1,x\x00y\n" + b"1,2\n" * 30, "csv"),
+        (b"a,b\n1,2\n\x00,4\n5,6\n", "csv"),
+        ('[{"a": 1}]'.encode("utf-16"), "json"),
+        ('[{"a": 1}]'.encode("utf-16-be"), "json"),
+        ('[{"a": 1}]'.encode("utf-32"), "json"),
+        ('{"a": 1}\n{"a": 2}\n'.encode("utf-16-le"), "ndjson"),
         (arrow(is_stream=True), "arrow"),
     ],
 )
@@ -116,6 +122,8 @@ def test_odd_beginnings_are_told_apart(head, name):
         (b'<?xml version="1.0"?>', "an HTML or XML page"),
         (bytes(range(256)) * 4, "is not text"),
         (b"\0" * 1000, "is not text"),
+        (b"\0\0\0", "is not text"),
+        ("<html>".encode("utf-16"), "an HTML or XML page"),
         (b"x" * 257 + b"ustar\x0000", "a tar archive"),
         (gzip.compress(gzip.compress(b"a,b\n")), "compressed more than once"),
         (gzip.compress(b"%PDF-1.7\n"), "a PDF document"),
@@ -128,6 +136,33 @@ def test_what_is_no_table_is_refused_by_name(head, what):
     assert what in str(caught.value)
     assert str(caught.value).startswith('"sales.csv" ')
     assert caught.value.status == 415
+
+
+def test_one_nul_in_a_tiny_file_costs_one_row():
+    whole = read_bytes(b"a,b\n1,2\n\x00,4\n5,6\n")
+    assert (whole.numbers, [row["reason"] for row in whole.malformed]) == ([1, 3], ["contains a NUL byte"])
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+@pytest.mark.parametrize("compress", [bytes, gzip.compress])
+def test_json_in_wide_characters_is_read(encoding, compress):
+    array, lines = '[{"a": "ü"}, {"a": "x"}]', '{"a": "ü"}\n{"a": "x"}\n'
+    for text, name in ((array, "json"), (lines, "ndjson")):
+        whole = read_bytes(compress(text.encode(encoding)))
+        assert (whole.plan.facts["format"], whole.rows) == (name, [{"a": "ü"}, {"a": "x"}])
+    assert read_bytes(array.encode("cp1252"), format="json", encoding="cp1252").rows[0] == {"a": "ü"}
+
+
+@pytest.mark.parametrize("blanks", [b"\n" * 300_000, b"\r\n" * 300_000, b" \n" * 200_000])
+def test_a_file_that_starts_with_many_blank_lines_is_read(blanks):
+    lines = blanks.count(b"\n")
+    whole = read_bytes(blanks + b"a,b\n1,2\n3,4\n")
+    assert whole.rows == [{"a": "1", "b": "2"}, {"a": "3", "b": "4"}]
+    assert whole.lines == [lines + 2, lines + 3]
+    assert read_bytes(blanks + b"t\na,b\n1,2\n", header_row=lines + 2).lines == [lines + 3]
+    assert read_bytes(blanks + b'[{"a": 1}]').rows == [{"a": "1"}]
+    with pytest.raises(FormatError, match="blank lines only"):
+        read_bytes(blanks)
 
 
 def test_word_and_open_documents_are_refused():

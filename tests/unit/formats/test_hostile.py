@@ -27,13 +27,13 @@ resource.setrlimit(resource.RLIMIT_CPU, (60, 60))
 import polars, pyarrow, numpy, pyarrow.parquet, python_calamine, zstandard
 from airflow_provider_ingest import formats
 import airflow_provider_ingest.formats.csv, airflow_provider_ingest.formats.xlsx, airflow_provider_ingest.formats.ndjson
-peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+peak = lambda: int(Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0]) // 1024
 before, error, rows = peak(), None, None
 with tempfile.TemporaryDirectory() as scratch:
     try:
         plan = formats.plan_file(Path(sys.argv[1]), options={}, chunk_rows=250_000, scratch=Path(scratch))
         rows = sum(batch.rows for chunk in plan.chunks for batch in formats.read_chunk(plan.reader, chunk))
-    except Exception as caught:
+    except Exception as caught:  # the test looks at which error it was
         error = f"{type(caught).__name__}: {caught}"
 print(json.dumps({"error": error, "rows": rows, "extra": peak() - before}))
 """
@@ -139,6 +139,42 @@ def long_element(path: Path) -> None:
     long_string(path, b'[{"a":1},{"a":"')
 
 
+def long_field(path: Path) -> None:
+    """A CSV file of 1 GB whose second row is one quoted field that nobody closes."""
+    long_string(path, b'a,b\n1,"')
+
+
+def long_text_field(path: Path) -> None:
+    """The same without a quote, and without zeros that would say it is no text: 64 MB, written out."""
+    with path.open("wb") as file:
+        file.write(b"a,b\n1,")
+        for _ in range(64):
+            file.write(b"x" * (1 << 20))
+        file.write(b"\n3,4\n")
+
+
+def shared_strings_bomb(path: Path) -> None:
+    """A workbook of texts that inflate to more than the file's size allows."""
+    book, plain = openpyxl.Workbook(), io.BytesIO()
+    book.active.append(["a"])
+    book.save(plain)
+    source = zipfile.ZipFile(plain)
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for member in source.infolist():
+            archive.writestr(member.filename, source.read(member))
+        with archive.open("xl/sharedStrings.xml", "w", force_zip64=True) as file:
+            file.write(b"<sst>")
+            for _ in range(MANY):
+                file.write(b"<si><t>xxxxxxxxx</t></si>" * 42_000)
+            file.write(b"</sst>")
+
+
+def entity_bomb(path: Path) -> None:
+    """The billion laughs in a sheet."""
+    laughs = "".join(f'<!ENTITY a{at} "{f"&a{at - 1};" * 10}">' for at in range(1, 12))
+    workbook_with(path, [f'<!DOCTYPE x [<!ENTITY a0 "ha">{laughs}]>'.encode(), HEAD, b"<row>&a11;</row>", TAIL])
+
+
 def many_keys(path: Path) -> None:
     path.write_bytes(b"".join(b'{"k%d":1}\n' % at for at in range(10_500)))
 
@@ -158,6 +194,8 @@ def many_entries(path: Path) -> None:
         (lying_zip_bomb, "more than 300 times its size"),
         (xlsx_bomb, "more than 300 times its size"),
         (xlsx_rectangle, "spans 1,048,576 rows × 16,384 columns"),
+        (shared_strings_bomb, "more than 300 times its size"),
+        (entity_bomb, "declares XML entities"),
         (gzip_of_gzip, "holds another compressed file"),
         (deep_array, "nested too deeply"),
         (open_brackets, "larger than 16 MiB"),
@@ -175,6 +213,15 @@ def test_a_hostile_file_is_refused_in_bounded_memory(make, error, tmp_path):
     assert result["error"] is not None
     assert result["error"].startswith("FormatError: ")
     assert error in result["error"]
+
+
+@pytest.mark.parametrize("make", [long_field, long_text_field])
+def test_a_csv_field_of_a_gigabyte_is_refused_or_told_in_bounded_memory(make, tmp_path):
+    path = tmp_path / "upload"
+    make(path)
+    result = measure(path)
+    assert result["error"] is None or result["error"].startswith("FormatError: ")
+    assert result["rows"] in (None, 1, 2)
 
 
 def test_thousands_of_sparse_columns_are_read_in_bounded_memory(tmp_path):

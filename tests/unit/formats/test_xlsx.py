@@ -6,12 +6,10 @@ from datetime import date, datetime, time, timedelta
 
 import openpyxl
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from airflow_provider_ingest.exceptions import FormatError
 from airflow_provider_ingest.formats.limits import Limits
-from airflow_provider_ingest.formats.workbook import Extent, check_workbook, exact_extent
+from airflow_provider_ingest.formats.workbook import Workbook
 from tests.unit.formats.tables import read_bytes
 
 
@@ -170,9 +168,9 @@ def test_a_small_file_that_spans_a_vast_rectangle_is_refused(cells):
 def test_a_workbook_that_inflates_to_too_much_is_refused():
     data = with_sheet(SHEET % (b'<row r="1"><c r="A1"><v>1</v></c></row>' + b" " * (5 << 20)))
     with pytest.raises(FormatError, match="inflates to more than 4 MiB"):
-        check_workbook(io.BytesIO(data), Limits(workbook_bytes=4 << 20))
+        Workbook(io.BytesIO(data), Limits(workbook_bytes=4 << 20))
     with pytest.raises(FormatError, match="more than 3 entries"):
-        check_workbook(io.BytesIO(data), Limits(zip_entries=3))
+        Workbook(io.BytesIO(data), Limits(zip_entries=3))
 
 
 @pytest.mark.parametrize("end", [100, 2000, -30])
@@ -191,26 +189,4 @@ def test_another_kind_of_zip_is_refused():
     with zipfile.ZipFile(buffer, "w") as archive:
         archive.writestr("a.csv", "a")
     with pytest.raises(FormatError, match="no XLSX workbook"):
-        check_workbook(buffer)
-
-
-references = st.tuples(st.integers(1, 1_048_576), st.integers(1, 16_384))
-
-
-@settings(deadline=None)
-@given(st.lists(references, min_size=1, max_size=20), st.integers(1, 60))
-def test_the_quick_look_at_a_sheet_agrees_with_an_xml_parser(cells, piece):
-    from openpyxl.utils import get_column_letter
-
-    inner = b"".join(
-        b'<row r="%d"><c r="%b%d" s="1"><v>7</v></c></row>' % (row, get_column_letter(column).encode(), row)
-        for row, column in cells
-    )
-    xml = SHEET % inner
-    pieces = [xml[at : at + piece] for at in range(0, len(xml), piece)]
-    quick = Extent()
-    for one in pieces:
-        quick.add(one)
-    exact = exact_extent(pieces)
-    assert not quick.is_unclear
-    assert (quick.rows, quick.columns, quick.cells) == (exact.rows, exact.columns, exact.cells)
+        Workbook(buffer)
