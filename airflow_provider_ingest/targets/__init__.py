@@ -37,6 +37,14 @@ def open_target(url: str | URL, config: Any) -> SqlTarget:
         from airflow_provider_ingest.targets.sqlite import SqliteTarget
 
         return SqliteTarget(parsed, tables)
+    if backend in ("mysql", "mariadb"):
+        try:
+            from airflow_provider_ingest.targets.mysql import MysqlTarget
+        except ModuleNotFoundError as error:
+            if error.name != "pymysql":
+                raise
+            raise TargetError("MySQL needs its driver: pip install 'airflow-provider-ingest[mysql]'") from None
+        return MysqlTarget(parsed, tables)
     from airflow_provider_ingest.targets.generic import GenericTarget
 
     return GenericTarget(parsed, tables)

@@ -73,8 +73,8 @@ class Staging:
             number += 1
         self._spool.close()
 
-    def batches(self, connection: sa.Connection) -> Iterator[RecordBatch]:
-        """The staged batches, chunk after chunk; one at a time in memory."""
+    def batches(self, connection: sa.Connection) -> Iterator[tuple[int, RecordBatch]]:
+        """The staged batches with the index of their chunk, chunk after chunk; one at a time in memory."""
         columns = self.table.c
         order = connection.execute(
             sa.select(columns.chunk_index, columns.batch).order_by(columns.chunk_index, columns.batch)
@@ -83,17 +83,28 @@ class Staging:
             payload = connection.scalar(
                 sa.select(columns.payload).where(columns.chunk_index == index, columns.batch == number)
             )
-            yield load_batch(bytes(payload))  # type: ignore[arg-type]  # the row was just listed
+            yield index, load_batch(bytes(payload))  # type: ignore[arg-type]  # the row was just listed
 
-    def publish(self, connection: sa.Connection, write: Callable[[RecordBatch], WriteResult]) -> Counts | None:
-        """Write all staged batches; raises :class:`PublishRefused` if the database refuses any row."""
+    def publish(
+        self, connection: sa.Connection, write: Callable[[RecordBatch], WriteResult]
+    ) -> dict[int, Counts] | None:
+        """Write all staged batches; returns what became of the rows of each chunk.
+
+        Raises :class:`PublishRefused` if the database refuses any row.
+        """
         if not sa.inspect(connection).has_table(self.table.name, schema=self.table.schema):
             return None
-        results = [write(batch) for batch in self.batches(connection)]
-        refused = [result.refused for result in results if result.refused.height]
+        counts: dict[int, Counts] = {}
+        refused = []
+        for index, batch in self.batches(connection):
+            result = write(batch)
+            ends = Counts(created=result.created, updated=result.updated, skipped=result.skipped)
+            counts[index] = counts.get(index, Counts()) + ends
+            if result.refused.height:
+                refused.append(result.refused)
         if refused:
             raise PublishRefused(pl.concat(refused))
-        return Counts.total(Counts(created=one.created, updated=one.updated, skipped=one.skipped) for one in results)
+        return counts
 
 
 def without(batch: RecordBatch, numbers: pl.Series) -> RecordBatch:

@@ -93,22 +93,31 @@ class SqlTarget(ABC):
         """Begin the chunk's transaction."""
         return self._open(run_key, index, dry_run=dry_run)
 
-    def publish(self, run_key: str) -> Counts | None:
+    def publish(self, run_key: str) -> Mapping[int, Counts] | None:
         """Atomic runs: write what the chunks staged, in one transaction, once; ``None`` if nothing was staged.
+
+        Returns what really became of the rows of each chunk, which may differ from what the chunk foresaw when it
+        staged them; the markers say the same from then on.
 
         Raises :class:`~airflow_provider_ingest.targets.atomic.PublishRefused`, with nothing written, where the
         database refuses a row.
         """
         staging = Staging(self._commits.table.schema, run_key)
-        with self._open(run_key, PUBLISHED, dry_run=False) as chunk:
+        with self._open(run_key, PUBLISHED, dry_run=False) as chunk, self.reaching():
             if chunk.recorded is not None:
-                return chunk.recorded.counts
-            with self.reaching():
-                counts = staging.publish(chunk.connection, chunk.write)
-                if counts is not None:
-                    staging.drop(chunk.connection)
-                    chunk.commit(ChunkOutcome(counts=counts))
-            return counts
+                return self._commits.counts(chunk.connection, run_key)
+            published = staging.publish(chunk.connection, chunk.write)
+            if published is None:
+                return None
+            if self.has_transactional_ddl:
+                staging.drop(chunk.connection)
+            self._commits.restate(chunk.connection, run_key, published)
+            counts = self._commits.counts(chunk.connection, run_key)
+            chunk.commit(ChunkOutcome(counts=Counts.total(counts.values())))
+        if not self.has_transactional_ddl:
+            with suppress(TargetError):  # what was published stands; forget() drops what is left
+                self.discard(run_key)
+        return counts
 
     def discard(self, run_key: str) -> None:
         """Atomic runs: drop what the chunks staged."""
@@ -121,6 +130,9 @@ class SqlTarget(ABC):
             for run_key in run_keys:
                 Staging(self._commits.table.schema, run_key).drop(connection)
             return self._commits.forget(connection, run_keys) if self._commits.exists(connection) else 0
+
+    has_transactional_ddl: bool = True
+    """Whether DROP TABLE belongs to the transaction it stands in; elsewhere it would commit what came before."""
 
     driver_errors: tuple[type[Exception], ...] = ()
     """Errors of the driver, where it is used past SQLAlchemy."""
@@ -186,7 +198,8 @@ class SqlTarget(ABC):
         words = str(getattr(getattr(original, "diag", None), "message_primary", None) or original).strip()
         first = words.splitlines()[0] if words else type(original).__name__
         may_pass = any(cls.__name__ in ("OperationalError", "InterfaceError") for cls in type(original).__mro__)
-        return TargetError(f"The target database failed: {self._without_secrets(first)}", retryable=may_pass)
+        named = f' (connection "{self._tables.conn_id}")' if self._tables.conn_id else ""
+        return TargetError(f"The target database{named} failed: {self._without_secrets(first)}", retryable=may_pass)
 
     def _without_secrets(self, text: str) -> str:
         text = text.rpartition(" failed: ")[2]  # "connection to server at … failed: why"

@@ -107,7 +107,7 @@ class BatchWriter:
                 continue
             tally = self._writers[child.name].write(
                 frame.drop(ROW_NUMBER, PARENT),
-                (),
+                child.conditional,
                 want_ends=bool(child.children),
                 references=_referred(below, child.children),
             )

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -13,6 +14,7 @@ from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from airflow_provider_ingest.exceptions import TargetError
 from airflow_provider_ingest.runs.outcome import ChunkOutcome
+from airflow_provider_ingest.runs.progress import Counts
 
 TABLE_NAME = "ingest_commits"
 
@@ -67,6 +69,22 @@ class Commits:
         claimed = self.table.update().where(columns.run_key == run_key, columns.chunk_index == index)
         if not connection.execute(claimed.values(marker)).rowcount:
             connection.execute(self.table.insert().values(marker))
+
+    def counts(self, connection: sa.Connection, run_key: str) -> dict[int, Counts]:
+        """What the markers of a run's chunks say became of their rows."""
+        return {index: outcome.counts for index, outcome in self._outcomes(connection, run_key).items()}
+
+    def restate(self, connection: sa.Connection, run_key: str, published: Mapping[int, Counts]) -> None:
+        """Let the markers of an atomic run's chunks say what publishing really did with the rows they accepted."""
+        for index, outcome in self._outcomes(connection, run_key).items():
+            counts = replace(published.get(index, Counts()), failed=outcome.counts.failed)
+            self.record(connection, run_key, index, replace(outcome, counts=counts))
+
+    def _outcomes(self, connection: sa.Connection, run_key: str) -> dict[int, ChunkOutcome]:
+        columns = self.table.c
+        query = sa.select(columns.chunk_index, columns.outcome).order_by(columns.chunk_index)
+        found = connection.execute(query.where(columns.run_key == run_key, columns.chunk_index != PUBLISHED)).all()
+        return {index: ChunkOutcome.from_dict(json.loads(text)) for index, text in found if text}
 
     def _marker(self, run_key: str, index: int, outcome: str) -> dict[str, Any]:
         now = datetime.now(UTC)

@@ -17,6 +17,8 @@ from airflow_provider_ingest.targets.writer import TableWriter
 class GenericTarget(SqlTarget):
     """Rows by batched statements. The marker is inserted first: a twin waits for it, or fails and is tried again."""
 
+    has_transactional_ddl = False
+
     @property
     def has_concurrent_writers(self) -> bool:
         """Whether another connection may write while a chunk is open."""

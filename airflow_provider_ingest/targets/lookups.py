@@ -93,7 +93,8 @@ def _insert(connection: sa.Connection, table: sa.Table, key: str, keys: Sequence
     elif dialect == "sqlite":
         connection.execute(sqlite.insert(table).on_conflict_do_nothing(), rows)
     elif dialect in ("mysql", "mariadb"):
-        connection.execute(mysql.insert(table).prefix_with("IGNORE"), rows)
+        # INSERT IGNORE would also cut a value that is too long; this changes nothing where the key is there
+        connection.execute(mysql.insert(table).on_duplicate_key_update({key: table.columns[key]}), rows)
     else:
         for row in rows:
             try:

@@ -30,6 +30,7 @@ class TargetTables:
 
     :param model: mapped class, ``Table`` or name.
     :param hidden: attributes that come from sensitive fields.
+    :param conn_id: the Airflow connection of the database, for messages.
     """
 
     model: Any
@@ -39,6 +40,7 @@ class TargetTables:
     nested: tuple[TargetTables, ...] = ()
     is_atomic: bool = False
     hidden: frozenset[str] = field(default_factory=frozenset)
+    conn_id: str = ""
 
     @property
     def schema(self) -> str | None:
@@ -58,6 +60,7 @@ class TargetTables:
             parent_key=getattr(config, "parent_key", None),
             nested=tuple(cls.of(one, sensitive=sensitive) for one in config.nested),
             is_atomic=getattr(config, "is_atomic", False),
+            conn_id=config.target.conn_id or "",
             hidden=frozenset(
                 mapping.attribute
                 for mapping in config.mappings

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import io
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import polars as pl
 
 SLICE = 10_000
-"""Rows encoded at a time: the server parses one slice while the next is encoded."""
+"""Rows encoded at a time: one slice is sent while the next is encoded, so that the server never waits for rows."""
 
 
 def copy_frame(cursor: Any, table: str, frame: pl.DataFrame) -> None:
@@ -21,9 +22,16 @@ def copy_frame(cursor: Any, table: str, frame: pl.DataFrame) -> None:
     frame = as_text(frame)
     names = ", ".join('"' + name.replace('"', '""') + '"' for name in frame.columns)
     encode = _encoded_column if frame.width == 1 else _encoded
-    with cursor.copy(f"COPY {table} ({names}) FROM STDIN (FORMAT csv)") as copy:
-        for part in frame.iter_slices(SLICE):
-            copy.write(encode(part))
+    parts = frame.iter_slices(SLICE)
+    with (
+        ThreadPoolExecutor(1, "ingest-encode") as encoder,
+        cursor.copy(f"COPY {table} ({names}) FROM STDIN (FORMAT csv)") as copy,
+    ):
+        ready = encoder.submit(encode, next(parts))
+        for part in parts:
+            encoded, ready = ready, encoder.submit(encode, part)
+            copy.write(encoded.result())
+        copy.write(ready.result())
 
 
 def _encoded(frame: pl.DataFrame) -> memoryview:

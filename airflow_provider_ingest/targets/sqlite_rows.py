@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections.abc import Sequence
+from itertools import chain
 
 import polars as pl
 
@@ -18,6 +19,9 @@ from airflow_provider_ingest.targets.statements import POSITION, Grammar, Statem
 from airflow_provider_ingest.targets.writer import CREATED, SKIPPED, UPDATED, Tally
 
 NUMBERS = (pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32, pl.Float32, pl.Float64)
+
+SLICE = 5_000
+"""Rows that are Python objects at a time."""
 
 
 class SqliteGrammar(Grammar):
@@ -114,7 +118,8 @@ class SqliteWriter(StagedWriter):
         names = ", ".join(self.grammar.quote(name) for name in frame.columns)
         marks = ", ".join("?" * frame.width)
         try:
-            self.cursor.executemany(f"INSERT INTO {table} ({names}) VALUES ({marks})", self._bound(frame).iter_rows())
+            rows = chain.from_iterable(part.rows() for part in self._bound(frame).iter_slices(SLICE))
+            self.cursor.executemany(f"INSERT INTO {table} ({names}) VALUES ({marks})", rows)
         except OverflowError as error:
             raise sqlite3.DataError(str(error)) from error
 

@@ -56,6 +56,14 @@ class Grammar(ABC):
         """What stands between the column list and the SELECT."""
         return ""
 
+    def update(self, target: str, rows: str, sets: Sequence[tuple[str, str]], condition: str) -> str:
+        """An update of records from staged rows.
+
+        :param sets: columns and their values.
+        """
+        assigned = ", ".join(f"{self.quote(column)} = {value}" for column, value in sets)
+        return f"UPDATE {target} AS t SET {assigned} FROM {rows} AS b WHERE {condition}"
+
 
 @dataclass(frozen=True, slots=True)
 class Statements:
@@ -160,8 +168,8 @@ class Statements:
         if not self.settable or strategy not in (DuplicateStrategy.UPDATE, DuplicateStrategy.UPDATE_IF_NEWER):
             return None
         only = self.newer if strategy is DuplicateStrategy.UPDATE_IF_NEWER else self.is_changed()
-        sets = ", ".join(f"{self.grammar.quote(column)} = {self.updated_value(column)}" for column in self.settable)
-        return f"UPDATE {self.target} AS t SET {sets} FROM {self.rows} AS b WHERE {where} AND {self.match} AND {only}"
+        sets = [(column, self.updated_value(column)) for column in self.settable]
+        return self.grammar.update(self.target, self.rows, sets, f"{where} AND {self.match} AND {only}")
 
     def hits(self, where: str) -> str:
         """Position of each row whose key is there, and whether the strategy updates the record."""

@@ -32,11 +32,12 @@ PRODUCTS = sa.Table(
     sa.Column("id", sa.Integer, primary_key=True),
     sa.Column("sku", sa.String(20), unique=True),
     sa.Column("name", sa.String(40), nullable=False),
-    sa.Column("price", sa.Numeric(10, 2), sa.CheckConstraint("price >= 0", name="price_not_negative")),
+    sa.Column("price", sa.Numeric(10, 2)),
     sa.Column("stock", sa.Integer, server_default="7"),
     sa.Column("barcode", sa.String(20), unique=True),
     sa.Column("category_id", sa.ForeignKey("categories.id")),
     sa.Column("changed_on", sa.Date),
+    sa.CheckConstraint("price >= 0", name="price_not_negative"),
 )
 
 LOOSE = sa.Table(
@@ -53,7 +54,8 @@ VARIANTS = sa.Table(
     sa.Column("id", sa.Integer, primary_key=True),
     sa.Column("product_id", sa.ForeignKey("products.id"), nullable=False),
     sa.Column("size", sa.String(10), nullable=False),
-    sa.Column("stock", sa.Integer, sa.CheckConstraint("stock >= 0", name="stock_not_negative")),
+    sa.Column("stock", sa.Integer, server_default="4"),
+    sa.CheckConstraint("stock >= 0", name="stock_not_negative"),
     sa.UniqueConstraint("product_id", "size", name="one_variant_per_size"),
 )
 

@@ -12,7 +12,7 @@ from airflow_provider_ingest.exceptions import IllegalTransition, RunNotFound
 from airflow_provider_ingest.runs.ports import RunStore
 from airflow_provider_ingest.runs.progress import Counts
 from airflow_provider_ingest.runs.records import RunFilter
-from airflow_provider_ingest.runs.status import OPEN, TERMINAL, TRANSITIONS, RunStatus, origins
+from airflow_provider_ingest.runs.status import TERMINAL, TRANSITIONS, RunStatus, origins
 from tests.contract.conftest import StoreFactory
 from tests.contract.factories import ended_run, new_run, planned_run
 
@@ -124,57 +124,6 @@ def test_the_same_file_is_found_among_real_completed_runs_only(store: RunStore) 
     assert found.id == kept.id
     assert store.find_same_file("products", "s" * 64, "f", before=kept.id) is None
     assert store.find_same_file("products", "t" * 64, "f", before=10**9) is None
-
-
-def test_runs_are_listed_newest_first_in_pages(store: RunStore) -> None:
-    ids = [store.create_run(new_run()).id for _ in range(5)]
-    first, last = store.list_runs(RunFilter(), 1, 2), store.list_runs(RunFilter(), 3, 2)
-    assert [run.id for run in first.items] == [ids[4], ids[3]]
-    assert [run.id for run in last.items] == [ids[0]]
-    assert (first.total, first.last, last.number, last.size) == (5, 3, 3, 2)
-    assert store.list_runs(RunFilter(), 9, 2).items == ()
-
-
-def test_runs_are_filtered(store: RunStore) -> None:
-    products = store.create_run(new_run("products", user_name="ann"))
-    orders = ended_run(store, importer="orders", user_name="bob")
-
-    def listed(**values: Any) -> set[int]:
-        return {run.id for run in store.list_runs(RunFilter(**values), 1, 50).items}
-
-    assert listed(importer="orders") == {orders.id}
-    assert listed(importers=frozenset({"products"})) == {products.id}
-    assert listed(importers=frozenset()) == set()
-    assert listed(importer="orders", importers=frozenset({"products"})) == set()
-    assert listed(statuses=OPEN) == {products.id}
-    assert listed(statuses=TERMINAL) == {orders.id}
-    assert listed(user_name="ann") == {products.id}
-    assert listed(dag_run_id=orders.dag_run_id) == {orders.id}
-    assert listed(started_after=orders.started_at) == {orders.id}
-    assert listed(started_before=orders.started_at) == {products.id}
-
-
-def test_a_family_of_retries_is_listed_with_its_root(store: RunStore) -> None:
-    root = ended_run(store, RunStatus.COMPLETED_WITH_ERRORS)
-    retry = ended_run(store, RunStatus.COMPLETED_WITH_ERRORS, retry_of=root.id, root_run=root.id)
-    last = store.create_run(new_run(retry_of=retry.id, root_run=root.id))
-    store.create_run(new_run())
-    listed = store.list_runs(RunFilter(root_run=root.id), 1, 50).items
-    assert [run.id for run in listed] == [last.id, retry.id, root.id]
-
-
-def test_importers_with_runs_are_known(store: RunStore) -> None:
-    for slug in ("products", "customers", "products"):
-        store.create_run(new_run(slug))
-    assert tuple(store.importers()) == ("customers", "products")
-
-
-def test_the_latest_run_of_each_importer_is_found(store: RunStore) -> None:
-    store.create_run(new_run("products"))
-    newest = store.create_run(new_run("products"))
-    orders = store.create_run(new_run("orders"))
-    assert store.latest_runs(["products", "orders", "customers"]) == {"products": newest, "orders": orders}
-    assert store.latest_runs([]) == {}
 
 
 def test_starts_are_counted_per_user_and_time(store: RunStore) -> None:

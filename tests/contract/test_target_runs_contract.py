@@ -12,6 +12,7 @@ import sqlalchemy as sa
 
 from airflow_provider_ingest.exceptions import TargetError
 from airflow_provider_ingest.importers.mapping import DuplicateStrategy
+from airflow_provider_ingest.runs.frames import SET_PREFIX
 from airflow_provider_ingest.runs.progress import Counts
 from airflow_provider_ingest.targets.atomic import PublishRefused
 from tests.contract.target_fixtures import (
@@ -97,6 +98,18 @@ def test_nested_rows_of_a_skipped_row_are_not_written(shop: Shop) -> None:
     result = write(target, batch([{"sku": "A", "name": "a"}], children=(variants((1, 0, "S", 1)),)))
     assert counts(result) == (0, 0, 1, 0)
     assert joined(shop) == []
+
+
+def test_a_conditional_attribute_of_a_nested_row_keeps_default_or_value(shop: Shop) -> None:
+    target = shop.target(with_variants())
+    parent = {"sku": "A", "name": "a"}
+    write(target, batch([parent], children=(variants((1, 0, "S", 1)),)))
+    given = [
+        {"_row_number": 1, "_parent": 0, "size": size, "stock": stock, f"{SET_PREFIX}stock": stock is not None}
+        for size, stock in (("L", 3), ("M", None), ("S", None))
+    ]
+    write(target, batch([parent], children=(nested("variants", given),)))
+    assert joined(shop) == [("A", "L", 3), ("A", "M", 4), ("A", "S", 1)]
 
 
 def test_two_levels_are_nested(shop: Shop) -> None:
@@ -187,11 +200,24 @@ def test_nothing_of_an_atomic_run_shows_before_it_is_published(shop: Shop) -> No
     assert counts(first) == (0, 1, 0, 1)
     assert counts(second) == (1, 0, 0, 0)
     assert shop.rows(PRODUCTS, "sku", "name") == [("A", "old")]
-    assert target.publish(run_key) == Counts(created=1, updated=1)
+    published = {0: Counts(updated=1, failed=1), 1: Counts(created=1)}
+    assert target.publish(run_key) == published
     assert shop.rows(PRODUCTS, "sku", "name") == [("A", "a"), ("C", "c")]
     assert tables(shop) == []
-    assert target.publish(run_key) == Counts(created=1, updated=1)
+    assert target.publish(run_key) == published
     assert shop.count(PRODUCTS) == 2
+
+
+def test_publishing_says_what_it_did_and_not_what_the_chunks_foresaw(shop: Shop) -> None:
+    target, run_key = shop.target(atomic(on_duplicate="update")), str(uuid4())
+    foreseen = write(target, batch([{"sku": "A", "name": "a"}, {"sku": "B", "name": "b"}]), run_key=run_key)
+    assert counts(foreseen) == (2, 0, 0, 0)
+    shop.add(PRODUCTS, {"sku": "A", "name": "meanwhile"})
+    assert target.publish(run_key) == {0: Counts(created=1, updated=1)}
+    assert target.publish(run_key) == {0: Counts(created=1, updated=1)}
+    with target.open_chunk(run_key, 0, dry_run=False) as chunk:
+        assert chunk.recorded is not None
+        assert chunk.recorded.counts == Counts(created=1, updated=1)
 
 
 def test_a_conflict_while_publishing_leaves_nothing(shop: Shop) -> None:
@@ -213,7 +239,7 @@ def test_an_atomic_run_takes_nested_rows_along(shop: Shop) -> None:
     children = variants((1, 0, "S", 1), (2, 1, "S", 2), (3, 2, "S", 3))
     assert counts(write(target, batch(rows, children=(children,)), run_key=run_key)) == (2, 0, 0, 1)
     assert joined(shop) == []
-    assert target.publish(run_key) == Counts(created=2)
+    assert target.publish(run_key) == {0: Counts(created=2, failed=1)}
     assert joined(shop) == [("B", "S", 2), ("C", "S", 3)]
 
 

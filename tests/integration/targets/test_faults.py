@@ -57,7 +57,7 @@ class Workers:
                 process.stdout.close()
 
 
-@pytest.fixture(params=["postgres", "sqlite"])
+@pytest.fixture(params=["postgres", "sqlite", "mariadb"])
 def workers(request: pytest.FixtureRequest) -> Iterator[Workers]:
     made = Workers(Shop(request.getfixturevalue(f"{request.param}_url"), open_target))
     yield made

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from airflow_provider_ingest.importers.mapping import DuplicateStrategy
 from airflow_provider_ingest.runs.frames import ROW_NUMBER
 from airflow_provider_ingest.targets import open_target
-from tests.contract.target_fixtures import batch, into, write
+from tests.contract.target_fixtures import batch, into, open_generic, write
 
 TABLE = """CREATE TABLE items (sku TEXT {unique}, stock INTEGER DEFAULT 7 CHECK (stock >= 0), barcode TEXT UNIQUE)"""
 ROWS = st.lists(
@@ -55,10 +55,10 @@ def by_hand(rows: list[tuple[Any, ...]], strategy: DuplicateStrategy | None, uni
     return sorted((one["sku"], one["stock"], one["barcode"] or "") for one in table), ends, refused
 
 
-@settings(max_examples=100, deadline=None)
-@given(ROWS, STRATEGIES, st.booleans(), st.booleans())
+@settings(max_examples=140, deadline=None)
+@given(ROWS, STRATEGIES, st.booleans(), st.booleans(), st.sampled_from([open_target, open_generic]))
 def test_a_chunk_ends_as_its_rows_worked_one_by_one(
-    rows: list[tuple[Any, ...]], strategy: DuplicateStrategy | None, unique: bool, conditional: bool
+    rows: list[tuple[Any, ...]], strategy: DuplicateStrategy | None, unique: bool, conditional: bool, opened: Any
 ) -> None:
     rows = [(*row[:3], row[3] or not conditional) for row in rows]
     with TemporaryDirectory() as folder:
@@ -68,7 +68,7 @@ def test_a_chunk_ends_as_its_rows_worked_one_by_one(
         connection.commit()
         config = into("items", "sku", "stock", "barcode")
         config = config.keyed_by("sku", on_duplicate=strategy) if strategy else config
-        target = open_target(f"sqlite:///{path}", config)
+        target = opened(f"sqlite:///{path}", config)
         records = [{"sku": sku, "stock": stock, "barcode": barcode} for sku, stock, barcode, _ in rows]
         made = batch(
             records,

@@ -1,0 +1,198 @@
+"""MySQL and MariaDB: straight into the table where it takes the rows, through a temporary table where it does not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import polars as pl
+import pymysql
+
+from airflow_provider_ingest.importers.mapping import DuplicateStrategy
+from airflow_provider_ingest.importers.table import ColumnKind
+from airflow_provider_ingest.runs.frames import SET_PREFIX
+from airflow_provider_ingest.targets.defaults import with_constants
+from airflow_provider_ingest.targets.definition import TablePlan
+from airflow_provider_ingest.targets.mysql_load import Loader, NotWhole
+from airflow_provider_ingest.targets.mysql_refusals import refusal_of
+from airflow_provider_ingest.targets.refusals import Refusal, duplicate
+from airflow_provider_ingest.targets.staged import Refused, StagedWriter
+from airflow_provider_ingest.targets.statements import DEFAULT_PREFIX, POSITION, TURN, Grammar, Statements
+from airflow_provider_ingest.targets.writer import CREATED, SKIPPED, UPDATED, Tally
+
+STAGED_TYPES = {
+    ColumnKind.INTEGER: "decimal(20, 0)",
+    ColumnKind.NUMERIC: "decimal(65, 30)",
+    ColumnKind.FLOAT: "double",
+    ColumnKind.BOOLEAN: "tinyint",
+    ColumnKind.DATE: "date",
+    ColumnKind.TIMESTAMP: "datetime(6)",
+    ColumnKind.TIMESTAMPTZ: "datetime(6)",
+    ColumnKind.TIME: "time(6)",
+    ColumnKind.BINARY: "longblob",
+}
+"""Types of staged columns, wide enough that a refusal comes from the table; others: text in the column's collation."""
+
+NOT_FINITE = Refusal(code="out_of_range", message="MySQL stores neither infinite numbers nor NaN")
+
+
+class MysqlGrammar(Grammar):
+    """MySQL's types, quotes and joined updates.
+
+    :param collations: of the text columns: compared texts must have one collation.
+    """
+
+    quote_mark = "`"
+
+    def __init__(self, collations: Mapping[str, str]) -> None:
+        self._collations = collations
+
+    def staged_type(self, plan: TablePlan, column: str) -> str:
+        """The type of a column in the temporary table."""
+        shape = plan.shape.column(column)
+        if shape is not None and shape.kind in STAGED_TYPES:
+            return STAGED_TYPES[shape.kind]
+        collation = self._collations.get(column, "")
+        return f"longtext CHARACTER SET utf8mb4 COLLATE {collation if collation[:8] == 'utf8mb4_' else 'utf8mb4_bin'}"
+
+    def value(self, plan: TablePlan, column: str, staged: str | None = None) -> str:
+        """The staged value; the assignment converts it, strictly."""
+        return staged or f"b.{self.quote(column)}"
+
+    def differs(self, plan: TablePlan, column: str, value: str) -> str:
+        """Whether the record has another value, nulls being equal; texts count as other ones by any byte."""
+        shape, stored = plan.shape.column(column), f"t.{self.quote(column)}"
+        if shape is not None and shape.kind is ColumnKind.TEXT:
+            return f"NOT (CAST({stored} AS BINARY) <=> CAST({value} AS BINARY))"
+        return f"NOT ({stored} <=> {value})"
+
+    def update(self, target: str, rows: str, sets: Sequence[tuple[str, str]], condition: str) -> str:
+        """An update over a join."""
+        assigned = ", ".join(f"t.{self.quote(column)} = {value}" for column, value in sets)
+        return f"UPDATE {target} AS t, {rows} AS b SET {assigned} WHERE {condition}"
+
+
+class MysqlWriter(StagedWriter):
+    """Writes one table over a PyMySQL cursor."""
+
+    errors = (pymysql.err.Error,)
+
+    def __init__(
+        self, plan: TablePlan, cursor: Any, number: int, loader: Loader, collations: Mapping[str, str]
+    ) -> None:
+        self.grammar = MysqlGrammar(collations)
+        super().__init__(plan, cursor, number)
+        self._loader = loader
+        self._expects_new = True
+        self._learned: dict[int, int] | None = None
+
+    def refusal(self, error: Exception) -> Refusal | None:
+        """What the error says of the rows."""
+        return refusal_of(error, self.plan)
+
+    def write(
+        self, frame: pl.DataFrame, conditional: Sequence[str], *, want_ends: bool, references: Sequence[str]
+    ) -> Tally:
+        """Write what can be written; numbers that MySQL cannot store are refused before it sees them."""
+        floats = [name for name, dtype in frame.schema.items() if dtype.is_float()]
+        odd = frame.filter(pl.any_horizontal(~pl.col(floats).is_finite())) if floats else frame.clear()
+        unknown = self.plan.key is None and any(name not in frame.columns for name in references)
+        self._learned = {} if unknown else None
+        tally = super().write(
+            frame.filter(~pl.col(POSITION).is_in(odd.get_column(POSITION).implode())) if odd.height else frame,
+            conditional,
+            want_ends=want_ends,
+            references=references,
+        )
+        tally.rows = frame.height
+        tally.refuse(odd.get_column(POSITION).to_list(), NOT_FINITE)
+        return tally
+
+    def add_columns(self, frame: pl.DataFrame, conditional: Sequence[str], references: Sequence[str]) -> pl.DataFrame:
+        """Add constants of the mapped class."""
+        return with_constants(self.plan, frame, conditional)
+
+    def direct(self, frame: pl.DataFrame, tally: Tally) -> bool:
+        """Straight into the table: rows without a key, or with keys that have all been new so far."""
+        if self.plan.key is not None and not (self._expects_new and self.plan.has_unique_key):
+            return False
+        try:
+            with self.savepoint():
+                self._put(self.grammar.qualified(self.plan), frame.drop(POSITION))
+        except Refused:
+            self._expects_new = False
+            return False
+        return True
+
+    def _put(self, table: str, frame: pl.DataFrame) -> None:
+        try:
+            self._loader.put(table, frame, self.grammar.quote)
+        except NotWhole as warned:
+            raise Refused(Refusal(code="database", message="The database did not take all rows")) from warned
+
+    def create_rows(self, frame: pl.DataFrame) -> None:
+        """Create the temporary table; it ends with the connection, and neither statement ends the transaction."""
+        own = {POSITION: "int PRIMARY KEY", TURN: "smallint"}
+        columns = ", ".join(f"{self.grammar.quote(name)} {own.get(name) or self._type(name)}" for name in frame.columns)
+        self.cursor.execute(f"DROP TEMPORARY TABLE IF EXISTS {self.rows}")
+        self.cursor.execute(f"CREATE TEMPORARY TABLE {self.rows} ({columns}) ENGINE = InnoDB")
+
+    def _type(self, name: str) -> str:
+        if name.startswith(SET_PREFIX):
+            return "tinyint"
+        return self.grammar.staged_type(self.plan, name.removeprefix(DEFAULT_PREFIX))
+
+    def load(self, frame: pl.DataFrame) -> None:
+        """Insert into the temporary table; by statements where LOAD DATA warned, since those say what is wrong."""
+        try:
+            self._loader.put(self.rows, frame, self.grammar.quote)
+        except NotWhole:
+            low, high = int(frame.item(0, POSITION)), int(frame.item(-1, POSITION))
+            self.cursor.execute(f"DELETE FROM {self.rows} WHERE {POSITION} BETWEEN {low} AND {high}")
+            self._loader.insert(self.rows, frame, self.grammar.quote)
+
+    def apply(self, statements: Statements, where: str, tally: Tally, want_ends: bool) -> None:
+        """As everywhere; remembers whether the keys were all new."""
+        if self._learned is not None:  # each record's number is known only after its own statement
+            self.one_by_one(statements, where, tally)
+            return
+        before = tally.updated_count + tally.skipped_count + len(tally.refused)
+        super().apply(statements, where, tally, want_ends)
+        self._expects_new = before == tally.updated_count + tally.skipped_count + len(tally.refused)
+
+    def one_by_one(self, statements: Statements, where: str, tally: Tally) -> None:
+        """A loop here. Each statement is taken or refused whole, and a row is written by one: no savepoints."""
+        strategy = self.plan.strategy
+        positions = self.fetch(f"SELECT b.{POSITION} FROM {self.rows} AS b WHERE {where} ORDER BY b.{POSITION}")
+        otherwise = {None: CREATED, DuplicateStrategy.UPDATE: UPDATED}.get(strategy, SKIPPED)
+        for (position,) in positions:
+            one = f"b.{POSITION} = {int(position)}"
+            update = statements.update(one)
+            try:
+                touched = self.run(update) if update else 0
+                created = 0 if touched else self.run(statements.insert(one))
+            except self.errors as error:
+                refusal = self.refusal(error)
+                if refusal is None:
+                    raise
+                tally.refuse([position], refusal)
+                continue
+            if self._learned is not None:
+                self._learned[position] = int(self.cursor.lastrowid)
+            if not created and not touched and strategy is DuplicateStrategy.FAIL:
+                tally.refuse([position], duplicate(statements.key))
+            else:
+                tally.end(position, CREATED if created else UPDATED if touched else otherwise)
+
+    def _references(
+        self, statements: Statements, frame: pl.DataFrame, references: Sequence[str], known: Sequence[str]
+    ) -> pl.DataFrame:
+        if self._learned is None:
+            return super()._references(statements, frame, references, known)
+        numbers = pl.DataFrame(
+            {POSITION: list(self._learned), "_number": list(self._learned.values())},
+            schema={POSITION: pl.Int64, "_number": pl.Int64},
+        )
+        given = frame.select(pl.col(POSITION).cast(pl.Int64), *known)
+        added = [pl.col("_number").alias(name) for name in references if name not in known]
+        return given.join(numbers, on=POSITION, how="inner", maintain_order="left").select(POSITION, *known, *added)
