@@ -11,8 +11,9 @@ from airflow_provider_ingest.exceptions import SourceError
 from airflow_provider_ingest.hooks.base import BLOCK, SourceHook, Stream
 from airflow_provider_ingest.hooks.disk import Disk, below_root
 
-REQUESTS = 64
-"""Read requests under way at a time; without them each block waits for a round trip."""
+REQUESTS, REQUEST_BYTES = 128, 32 << 10
+"""Read requests that are sent together and what each asks for: without them each block waits for a round trip.
+Paramiko's own way of asking for the whole file keeps all that came and was not yet read, however large that is."""
 
 
 class SftpHook(SourceHook):
@@ -39,12 +40,12 @@ class SftpHook(SourceHook):
         try:
             file, size = self._open(client, path)
             with file:
-                yield Stream(name=path.rsplit("/", 1)[-1], blocks=self._blocks(file), size=size)
+                yield Stream(name=path.rsplit("/", 1)[-1], blocks=self._blocks(file, size or 0), size=size)
         finally:
             client.close()
 
     def _open(self, client: Any, path: str) -> tuple[Any, int | None]:
-        """The opened file and its size, with the first requests under way."""
+        """The opened file and its size."""
         import paramiko
 
         try:
@@ -53,7 +54,6 @@ class SftpHook(SourceHook):
             if not stat.S_ISREG(facts.st_mode or stat.S_IFREG):
                 raise SourceError(f"{self.path!r} is no ordinary file.")
             file = sftp.open(path, "rb")
-            file.prefetch(facts.st_size, max_concurrent_requests=REQUESTS)
         except FileNotFoundError as error:
             raise SourceError(f"{self.path!r} is not there.") from error
         except PermissionError as error:
@@ -88,10 +88,16 @@ class SftpHook(SourceHook):
         except (OSError, EOFError) as error:
             raise SourceError(f"{server} does not answer ({type(error).__name__}).", retryable=True) from error
 
-    def _blocks(self, file: Any) -> Iterator[bytes]:
+    def _blocks(self, file: Any, size: int) -> Iterator[bytes]:
         import paramiko
 
         try:
+            for start in range(0, size, REQUESTS * REQUEST_BYTES):
+                stop = min(start + REQUESTS * REQUEST_BYTES, size)
+                yield from file.readv(
+                    [(place, min(REQUEST_BYTES, stop - place)) for place in range(start, stop, REQUEST_BYTES)]
+                )
+            file.seek(size)
             while block := file.read(BLOCK):
                 yield block
         except (OSError, EOFError, paramiko.SSHException) as error:

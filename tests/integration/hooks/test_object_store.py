@@ -8,12 +8,17 @@ from datetime import UTC, datetime, timedelta
 
 import boto3
 import pytest
+import sqlalchemy as sa
 from moto.server import ThreadedMotoServer
 
+from airflow_provider_ingest import IngestConfig
+from airflow_provider_ingest.engine.plan import compile_plan
 from airflow_provider_ingest.exceptions import SourceError, UploadTooLarge
 from airflow_provider_ingest.formats import plan_file, read_chunk
 from airflow_provider_ingest.hooks.filesystem import FilesystemHook
+from airflow_provider_ingest.operators.contested import batches_of, set_contested_apart
 from airflow_provider_ingest.storage.files import Staging
+from airflow_provider_ingest.targets import open_target
 
 CONTENT = b"sku,name\n" + b"A-1,Lamp\n" * 300_000
 
@@ -107,6 +112,24 @@ def test_a_staged_file_is_planned_and_its_chunks_are_read_where_it_lies(staging)
     )
     assert sum(batch.rows for batch in read_chunk(plan.reader, located)) == chunk.rows
     staging.remove(stored.reference)
+
+
+def test_keys_that_chunks_share_are_found_where_the_file_lies(staging, sqlite_url):
+    engine = sa.create_engine(sqlite_url)
+    with engine.begin() as database:
+        database.exec_driver_sql("CREATE TABLE lamps (sku TEXT PRIMARY KEY, name TEXT)")
+    engine.dispose()
+    config = IngestConfig.for_("lamps", conn_id="shop").map("sku", "sku").map("name", "name").keyed_by("sku")
+    stored = receive(staging, CONTENT[:900])
+    scratch = staging.directory(staging.temp("shared", "chunks"))
+    plan = plan_file(staging.path(stored.reference), options={}, chunk_rows=50, scratch=scratch)
+    compiled = compile_plan(config, open_target(sqlite_url, config).shape())
+    chunks = set_contested_apart(config, compiled, plan, staging, staging.temp("shared", "keys"))
+    assert len(plan.chunks) == 2
+    assert [chunk.rows for chunk in chunks] == [0, 0, plan.rows]
+    assert sum(batch.rows for batch in batches_of(plan.reader, chunks[-1], staging)) == plan.rows
+    staging.remove(stored.reference)
+    staging.remove_run("shared")
 
 
 def test_temporary_files_and_expired_ones_go(staging):

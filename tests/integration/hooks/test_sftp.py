@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import os
 import socket
+import subprocess
+import sys
 import threading
+from pathlib import Path
 
 import asyncssh
 import pytest
@@ -13,6 +18,7 @@ from airflow_provider_ingest.exceptions import SourceError
 from airflow_provider_ingest.hooks.filesystem import FilesystemHook
 from airflow_provider_ingest.hooks.sftp import SftpHook
 
+ROOT = Path(__file__).parents[3]
 CONTENT = b"sku,name\n" + b"A-1,Lamp\n" * 300_000
 
 
@@ -46,6 +52,7 @@ class Server:
         self.loop = asyncio.new_event_loop()
         self.thread = threading.Thread(target=self.loop.run_forever, daemon=True)
         self.thread.start()
+        self.folder = folder
         self.listener = self.call(self.listen(folder, key, authorized))
         self.port = self.listener.get_port()
 
@@ -167,3 +174,41 @@ def test_a_server_that_is_not_there_is_worth_another_try(fetch, connect):
         with pytest.raises(SourceError, match="does not answer") as caught:
             fetch(SftpHook("gone", "/a.csv"))
     assert caught.value.retryable
+
+
+def test_the_connection_test_says_whether_the_file_can_be_read(disk):
+    assert SftpHook(disk(), "/incoming/products.csv").test_connection() == (True, "products.csv can be read.")
+    is_good, why = SftpHook(disk(), "/incoming/missing.csv").test_connection()
+    assert not is_good
+    assert "is not there" in why
+
+
+FLAT = """
+import json, sys
+from pathlib import Path
+from airflow_provider_ingest.hooks.base import Sink
+from airflow_provider_ingest.hooks.filesystem import FilesystemHook
+
+def size(path):
+    with open("/dev/null", "wb") as nowhere, Sink(nowhere, max_bytes=1 << 40) as sink:
+        FilesystemHook(path, "sftp_shop").fetch(sink)
+    return sink.size
+
+peak = lambda: int(Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0]) // 1024
+size("/incoming/products.csv")
+before = peak()
+print(json.dumps([size(sys.argv[1]), peak() - before]))
+"""
+
+
+def test_a_large_file_of_an_sftp_disk_takes_flat_memory(server, disk):
+    disk()
+    size = int(os.environ.get("INGEST_TEST_SFTP_MB", "48")) << 20
+    with (server.folder / "incoming" / "large.csv").open("wb") as file:
+        file.truncate(size)
+    done = subprocess.run(
+        [sys.executable, "-c", FLAT, "/incoming/large.csv"], capture_output=True, text=True, check=True, cwd=ROOT
+    )
+    read, extra = json.loads(done.stdout.splitlines()[-1])
+    assert read == size
+    assert extra < 24, f"{extra} MiB above a small file"
