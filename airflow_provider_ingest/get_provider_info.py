@@ -43,7 +43,8 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "integer",
         "500000",
         "250000",
-        "Rows per chunk of an importer that does not say. A chunk is one task; fewer rows make more tasks.",
+        "Most rows in a chunk of an importer that does not say. A run gets as many chunks as there are slots, each of "
+        "250,000 rows at least; a fifth of both where a user's Python sees each row. A chunk is one task.",
     ),
     "max_upload_bytes": _option(
         "integer",
@@ -131,7 +132,8 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "string",
         "default_pool",
         "ingest",
-        "Airflow pool of the chunk tasks of importers that do not say.",
+        "Airflow pool of the chunk tasks of importers that do not say. It limits what imports take from other DAGs; "
+        "make it with `airflow pools set`.",
     ),
     "retries": _option(
         "integer",

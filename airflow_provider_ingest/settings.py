@@ -83,6 +83,19 @@ def load_settings() -> IngestSettings:
     return IngestSettings.parse(values)
 
 
+def check_keys() -> None:
+    """Raise :class:`SettingsError` for a key of ``[ingest]`` that there is not, with the one that may be meant."""
+    import difflib
+
+    from airflow.configuration import conf
+
+    for key in conf.getsection(SECTION) or {}:
+        if key not in OPTIONS:
+            close = difflib.get_close_matches(key, OPTIONS, n=1)
+            meant = f"did you mean {close[0]!r}?" if close else f"it has {', '.join(OPTIONS)}."
+            raise SettingsError(f"[{SECTION}] has no key {key!r}; {meant}")
+
+
 def _integer(least: int, most: int = 2**62) -> Callable[[str], int]:
     def parse(text: str) -> int:
         if not re.fullmatch(r"[+-]?[0-9]+", text) or not least <= int(text) <= most:

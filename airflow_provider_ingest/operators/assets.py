@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from airflow.sdk import Asset, AssetAlias
+from airflow.sdk.execution_time.context import InletEventsAccessors
 
 if TYPE_CHECKING:
     from airflow.sdk import Context
@@ -30,3 +31,10 @@ def emit_asset_event(context: Context, run: RunRecord, conn_id: str, table: str)
     """Say that a run has changed the table, with its counts."""
     extra: dict[str, Any] = {"ingest_run_id": run.id, "importer": run.importer, **run.progress.to_dict()}
     context["outlet_events"][importer_alias(run.importer)].add(table_asset(conn_id, table), extra=extra)
+
+
+def was_emitted(run: RunRecord) -> bool:
+    """Whether the run's event is there already; Airflow records it together with the success of the task."""
+    alias = importer_alias(run.importer)
+    events = InletEventsAccessors([alias])[alias].after(run.started_at.isoformat())
+    return any((event.extra or {}).get("ingest_run_id") == run.id for event in events)

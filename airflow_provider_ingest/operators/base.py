@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from airflow.sdk import BaseOperator
 
 from airflow_provider_ingest.exceptions import RunFailed
+from airflow_provider_ingest.operators.telemetry import name_in_logs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -76,4 +77,5 @@ def run_of(context: Context, store: RunStore) -> RunRecord:
     run = store.find_run(dag_run.dag_id, dag_run.run_id)
     if run is None:
         raise RunFailed(f"No ingest run is recorded for the DAG run {dag_run.run_id!r}.")
+    name_in_logs(run)
     return run

@@ -10,17 +10,19 @@ import orjson
 
 from airflow_provider_ingest.operators.base import IngestTask, importer_of, run_of
 from airflow_provider_ingest.operators.plan import READER
+from airflow_provider_ingest.operators.telemetry import measure_chunk, name_in_logs
 from airflow_provider_ingest.runs.progress import Counts
 from airflow_provider_ingest.runs.status import RunStatus
 from airflow_provider_ingest.runs.summary import check_reject_limit, event_of
 from airflow_provider_ingest.settings import load_settings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from airflow.sdk import Context
 
     from airflow_provider_ingest.importers.config import IngestConfig
+    from airflow_provider_ingest.runs.outcome import ErrorCount
     from airflow_provider_ingest.runs.ports import RunStore
     from airflow_provider_ingest.runs.records import ChunkRecord, RunRecord
 
@@ -57,6 +59,7 @@ def work_planned_chunk(config: IngestConfig, run: RunRecord, chunk: ChunkRecord,
     from airflow_provider_ingest.engine.work import work_chunk
     from airflow_provider_ingest.operators.contested import batches_of
 
+    name_in_logs(run, chunk.index)
     check_reject_limit(config.reject_limit, run)
     staging = bootstrap.staging()
     reader = orjson.loads(b"".join(staging.blocks(staging.temp(run.key, READER))))
@@ -71,19 +74,20 @@ def work_planned_chunk(config: IngestConfig, run: RunRecord, chunk: ChunkRecord,
         row_log=load_settings().log_rows,
         check_rejects=_reject_check(config, run, chunk, store),
     )
+    measure_chunk(run, outcome)
     log.info("Ingest run %s, chunk %s: %s", run.id, chunk.index, outcome.counts.to_dict())
     return outcome.counts
 
 
 def _reject_check(
     config: IngestConfig, run: RunRecord, chunk: ChunkRecord, store: RunStore
-) -> Callable[[Counts], None] | None:
+) -> Callable[[Counts, Sequence[ErrorCount]], None] | None:
     """Stops the chunk in the middle when it and the others together pass the importer's reject limit."""
     if config.reject_limit is None:
         return None
 
-    def check(own: Counts) -> None:
+    def check(own: Counts, errors: Sequence[ErrorCount]) -> None:
         others = (other.counts for other in store.chunks(run.id) if other.index != chunk.index)
-        check_reject_limit(config.reject_limit, replace(run, counts=Counts.total([own, *others])))
+        check_reject_limit(config.reject_limit, replace(run, counts=Counts.total([own, *others])), errors)
 
     return check

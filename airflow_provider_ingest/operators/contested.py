@@ -10,10 +10,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import polars as pl
-
 from airflow_provider_ingest.engine.key_order import contested_rows, store_keys
 from airflow_provider_ingest.formats import read_chunk
+from airflow_provider_ingest.runs.columns import pl
 from airflow_provider_ingest.runs.frames import MALFORMED, ROW_NUMBER, RowBatch
 from airflow_provider_ingest.runs.records import ChunkPlan
 
@@ -53,7 +52,8 @@ def set_contested_apart(
     keys = compiled.keys_only(attributes)
     with tempfile.TemporaryDirectory(prefix="ingest-keys-") as folder:
         stored = [
-            store_keys(chunk.index, _keys(keys, attributes, plan.reader, chunk), Path(folder)) for chunk in plan.chunks
+            store_keys(chunk.index, _keys(keys, attributes, plan.reader, _located(chunk, staging)), Path(folder))
+            for chunk in plan.chunks
         ]
         contested = contested_rows(stored)
     if not contested:

@@ -10,6 +10,7 @@ from airflow.sdk import DAG, Param, TriggerRule
 from airflow_provider_ingest.exceptions import ConfigError
 from airflow_provider_ingest.operators.assets import importer_alias
 from airflow_provider_ingest.operators.base import CHUNK, FINISH, PLAN, STAGE
+from airflow_provider_ingest.operators.callbacks import Callback, run_callbacks
 from airflow_provider_ingest.operators.chunk import ChunkOperator
 from airflow_provider_ingest.operators.dag_docs import dag_docs
 from airflow_provider_ingest.operators.finish import FinishOperator
@@ -18,7 +19,7 @@ from airflow_provider_ingest.operators.stage import StageOperator
 from airflow_provider_ingest.settings import load_settings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from airflow_provider_ingest.importers.config import IngestConfig
     from airflow_provider_ingest.importers.manifest import Manifest
@@ -39,6 +40,8 @@ def ingest_dag(
     max_active_tis_per_dagrun: int | None = None,
     retries: int | None = None,
     retry_delay: timedelta | None = None,
+    on_success_callback: Callback | Sequence[Callback] | None = None,
+    on_failure_callback: Callback | Sequence[Callback] | None = None,
     tags: Iterable[str] = (),
     **dag_options: Any,
 ) -> DAG:
@@ -52,6 +55,9 @@ def ingest_dag(
     :param pool: of the chunk tasks; default ``[ingest] pool``.
     :param max_active_tis_per_dagrun: how many chunks of one run work at once; default as many as there are slots.
     :param retries: how often a failed task is tried again; default ``[ingest] retries``.
+    :param on_success_callback: called by the task ``finish`` of a completed run (single rows may have failed): a
+        function of the context, a notifier, or several. The context holds ``ingest_run``: the run, counts and error.
+    :param on_failure_callback: the same for a run that failed or was cancelled.
     :param dag_options: anything else that ``DAG`` takes, e.g. ``max_active_runs``, ``access_control``, ``description``.
     :raises ConfigError: for a definition that cannot work, or an option that the service sets itself.
     """
@@ -82,7 +88,7 @@ def ingest_dag(
         **options,
     ) as dag:
         stage = StageOperator(task_id=STAGE, slug=slug, config=config, doc_json=manifest.to_json(), **tries)
-        plan = PlanOperator(task_id=PLAN, slug=slug, **tries)
+        plan = PlanOperator(task_id=PLAN, slug=slug, slots=max_active_tis_per_dagrun, **tries)
         chunk = ChunkOperator.partial(
             task_id=CHUNK,
             slug=slug,
@@ -91,7 +97,13 @@ def ingest_dag(
             **tries,
         ).expand(chunk_index=plan.output)
         finish = FinishOperator(
-            task_id=FINISH, slug=slug, trigger_rule=TriggerRule.ALL_DONE, outlets=[importer_alias(slug)], **tries
+            task_id=FINISH,
+            slug=slug,
+            trigger_rule=TriggerRule.ALL_DONE,
+            outlets=[importer_alias(slug)],
+            on_success_callback=run_callbacks(on_success_callback),
+            on_failure_callback=run_callbacks(on_failure_callback),
+            **tries,
         )
         stage >> plan >> chunk >> finish
     return dag

@@ -6,8 +6,8 @@ import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from airflow_provider_ingest.exceptions import RunFailed
-from airflow_provider_ingest.operators.assets import emit_asset_event
+from airflow_provider_ingest.exceptions import RunFailed, TargetError
+from airflow_provider_ingest.operators.assets import emit_asset_event, was_emitted
 from airflow_provider_ingest.operators.base import (
     CHUNK,
     ERROR_KEY,
@@ -18,14 +18,19 @@ from airflow_provider_ingest.operators.base import (
     importer_of,
     run_of,
 )
+from airflow_provider_ingest.operators.lineage import facets_of, lineage_of
+from airflow_provider_ingest.operators.telemetry import measure_run
 from airflow_provider_ingest.runs.events import overrides
+from airflow_provider_ingest.runs.records import AWAITS_PUBLICATION
 from airflow_provider_ingest.runs.status import RunStatus
 from airflow_provider_ingest.runs.summary import check_reject_limit, event_of, stats_of, summary_of
+from airflow_provider_ingest.service.reconciling import unpublished_counts
 
 if TYPE_CHECKING:
     from airflow.sdk import Context
 
     from airflow_provider_ingest.importers.config import IngestConfig
+    from airflow_provider_ingest.operators.lineage import Lineage
     from airflow_provider_ingest.runs.ports import RunStore
     from airflow_provider_ingest.runs.records import RunRecord
     from airflow_provider_ingest.storage.files import Staging
@@ -42,6 +47,8 @@ class FinishOperator(IngestTask):
     DAG run for a complete table. Asset events are sent for completed runs only.
     """
 
+    _lineage: Lineage | None = None
+
     def work(self, context: Context, store: RunStore) -> dict[str, Any]:
         """Bring the run to its terminal status, once."""
         from airflow.sdk.exceptions import AirflowFailException
@@ -57,14 +64,28 @@ class FinishOperator(IngestTask):
             run = store.get_run(run.id)  # with what that added to the counts
         while not run.status.is_terminal:
             run = self._end(context, config, run, store, staging)
+        if was_open:
+            measure_run(run)
+        elif _ended_before_its_tasks(run) and context["ti"].try_number == 1:
+            self._after_import(config, run, run.status, store, staging)
         staging.remove_run(run.key)
+        self._lineage = lineage_of(config, run)
         log.info("Ingest run %s is %s: %s", run.id, run.status, run.progress.to_dict())
         if run.status not in OUTCOMES:
             error = (run.summary or {}).get("error") or {}
             raise AirflowFailException(error.get("message") or f"Ingest run {run.id} was {run.status}.")
-        if was_open and not run.is_dry_run and config.target is not None and run.counts.created + run.counts.updated:
+        is_changed = not run.is_dry_run and run.counts.created + run.counts.updated > 0
+        if config.target is not None and is_changed and (was_open or not was_emitted(run)):
             emit_asset_event(context, run, config.target.conn_id, config.target.label)
         return {"ingest_run_id": run.id, "status": str(run.status), **run.progress.to_dict()}
+
+    def get_openlineage_facets_on_complete(self, task_instance: Any) -> Any:
+        """The file, the table and the rows of the run, for the OpenLineage provider, which asks when the task ends."""
+        return None if self._lineage is None else facets_of(self._lineage)
+
+    def get_openlineage_facets_on_failure(self, task_instance: Any) -> Any:
+        """The same of a run that failed, with the reason."""
+        return self.get_openlineage_facets_on_complete(task_instance)
 
     def _end(
         self, context: Context, config: IngestConfig, run: RunRecord, store: RunStore, staging: Staging
@@ -74,12 +95,14 @@ class FinishOperator(IngestTask):
         if decided_in is RunStatus.CANCELLING:
             end = RunStatus.CANCELLED
         else:
-            error = self._error(context, run, store) or self._publish(config, run)
+            error = self._error(context, run, store) or self._publish(config, run, store)
             end = RunStatus.FAILED if error else RunStatus.COMPLETED
             if end is RunStatus.COMPLETED and run.counts.failed:
                 end = RunStatus.COMPLETED_WITH_ERRORS
         if config.is_atomic and end not in OUTCOMES and not run.is_dry_run:
             self._discard(config, run, store)
+        if end not in OUTCOMES:
+            store.settle_counts(run.id, unpublished_counts(store, store.get_run(run.id)))
         run = store.get_run(run.id)
         self._after_import(config, run, end, store, staging)
         summary = summary_of(run, stats_of(run), error=error, warnings=store.warnings(run.id))
@@ -119,15 +142,22 @@ class FinishOperator(IngestTask):
             message = "The file was not staged or planned; see the logs of the tasks 'stage' and 'plan'."
         return {"message": message, "code": "task_failed"}
 
-    def _publish(self, config: IngestConfig, run: RunRecord) -> dict[str, str] | None:
-        """The last checks of a run whose chunks are all done, and making an atomic run visible."""
+    def _publish(self, config: IngestConfig, run: RunRecord, store: RunStore) -> dict[str, str] | None:
+        """The last checks of a run whose chunks are all done, and making an atomic run visible.
+
+        What publishing did to the rows replaces what their chunks foresaw: others may have written in between.
+        """
         from airflow_provider_ingest import bootstrap
 
         try:
             check_ledger(run)
             check_reject_limit(config.reject_limit, run)
             if config.is_atomic and not run.is_dry_run:
-                bootstrap.target_for(config).publish(run.key)
+                published = bootstrap.target_for(config).publish(run.key)
+                if published is None and run.counts.successful:
+                    raise TargetError("The rows staged in the target are gone; nothing was published.")
+                store.settle_counts(run.id, published)
+                store.record_file(run.id, {**(run.file or {}), AWAITS_PUBLICATION: False})
         except RunFailed as error:
             if error.retryable:
                 raise
@@ -161,6 +191,11 @@ class FinishOperator(IngestTask):
                 store.add_warning(run.id, f"after_import of {name} raised {type(error).__name__}.")
         with staging.create(note):
             pass
+
+
+def _ended_before_its_tasks(run: RunRecord) -> bool:
+    """Whether the run was cancelled while it waited: nobody has told its handlers then."""
+    return not {change["status"] for change in run.history} & {RunStatus.PROCESSING, RunStatus.CANCELLING}
 
 
 def check_ledger(run: RunRecord) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import orjson
 from airflow.sdk.configuration import conf
@@ -11,7 +11,8 @@ from airflow.sdk.configuration import conf
 from airflow_provider_ingest.exceptions import FormatError, UnsupportedFile
 from airflow_provider_ingest.importers.source import SourceType
 from airflow_provider_ingest.operators.base import IngestTask, importer_of, run_of
-from airflow_provider_ingest.operators.sizing import MOST_CHUNKS, chunk_rows, estimated_rows
+from airflow_provider_ingest.operators.sizing import MOST_CHUNKS, ChunkSize, chunk_size, estimated_rows, row_wise_python
+from airflow_provider_ingest.runs.records import AWAITS_PUBLICATION
 from airflow_provider_ingest.runs.status import RunStatus
 from airflow_provider_ingest.settings import load_settings
 
@@ -38,7 +39,14 @@ log = logging.getLogger(__name__)
 
 
 class PlanOperator(IngestTask):
-    """Second task of a run: its return value is the list of chunk indexes that ``chunk`` is mapped over."""
+    """Second task of a run: its return value is the list of chunk indexes that ``chunk`` is mapped over.
+
+    :param slots: how many chunks of a run may work at once, where that is limited.
+    """
+
+    def __init__(self, *, slots: int | None = None, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.slots = slots
 
     def work(self, context: Context, store: RunStore) -> list[int]:
         """Plan the staged file, or the failed rows of the run that is retried."""
@@ -56,16 +64,20 @@ class PlanOperator(IngestTask):
             return [chunk.index for chunk in planned if not is_contested(chunk)]
         staging = bootstrap.staging()
         config = importer_of(context)
-        plan = self._plan(config, run, store, staging)
+        plan, size = self._plan(config, run, store, staging)
         compiled, warnings = self._check_columns(config, plan)
         chunks = plan.chunks
         if needs_order(config, chunks):
             chunks = set_contested_apart(config, compiled, plan, staging, staging.temp(run.key, "keys"))
         with staging.create(staging.temp(run.key, READER)) as file:
             file.write(orjson.dumps(dict(plan.reader)))
-        store.record_file(run.id, {**(run.file or {}), **plan.facts, "columns": list(plan.columns)})
+        facts = {**(run.file or {}), **plan.facts, "columns": list(plan.columns)}
+        facts |= {"chunk_rows": size.rows, "chunk_rule": size.rule}
+        if config.is_atomic and not run.is_dry_run:
+            facts[AWAITS_PUBLICATION] = True
+        store.record_file(run.id, facts)
         store.record_plan(run.id, chunks, (*plan.warnings, *warnings))
-        log.info("%s rows in %s chunks", f"{plan.rows:,}", len(chunks))
+        log.info("%s rows in %s chunks of %s (%s)", f"{plan.rows:,}", len(chunks), f"{size.rows:,}", size.rule)
         return [chunk.index for chunk in chunks if not is_contested(chunk)]
 
     def _check_columns(self, config: IngestConfig, plan: FilePlan) -> tuple[Plan, tuple[str, ...]]:
@@ -77,15 +89,18 @@ class PlanOperator(IngestTask):
         compiled = compile_plan(config, target.shape(), target.child_shapes())
         return compiled, compiled.check_columns(plan.columns, is_sparse=plan.facts.get("format") in SPARSE)
 
-    def _plan(self, config: IngestConfig, run: RunRecord, store: RunStore, staging: Staging) -> FilePlan:
+    def _plan(
+        self, config: IngestConfig, run: RunRecord, store: RunStore, staging: Staging
+    ) -> tuple[FilePlan, ChunkSize]:
         """Cut the file; again, with larger chunks, if it has so many more rows than estimated."""
-        most = load_settings().chunk_size
-        slots = conf.getint("core", "parallelism")
+        most, row_wise = load_settings().chunk_size, row_wise_python(config)
+        slots = min(conf.getint("core", "parallelism"), self.slots or MOST_CHUNKS)
         rows = self._estimate(run, store, staging)
         while True:
-            plan = self._cut(config, run, store, staging, chunk_rows(config.chunk_rows, most, rows=rows, slots=slots))
+            size = chunk_size(config.chunk_rows, most, rows=rows, slots=slots, row_wise=row_wise)
+            plan = self._cut(config, run, store, staging, size.rows)
             if len(plan.chunks) <= MOST_CHUNKS:
-                return plan
+                return plan, size
             rows = plan.rows
 
     def _estimate(self, run: RunRecord, store: RunStore, staging: Staging) -> int:

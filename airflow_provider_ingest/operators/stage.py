@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from airflow_provider_ingest.exceptions import HookFailed, RunFailed, SourceError
 from airflow_provider_ingest.operators.base import IngestTask
+from airflow_provider_ingest.operators.telemetry import name_in_logs
 from airflow_provider_ingest.runs.status import RunStatus
 from airflow_provider_ingest.runs.summary import event_of
 
@@ -44,6 +45,7 @@ class StageOperator(IngestTask):
         from airflow_provider_ingest import bootstrap
 
         run = self._run(context, store)
+        name_in_logs(run)
         store.change_status(run.id, RunStatus.PROCESSING, origins={RunStatus.PENDING})
         run = store.get_run(run.id)
         if run.status is not RunStatus.PROCESSING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-import polars as pl
+from airflow_provider_ingest.runs.columns import pl
 
 FORMULA = r"'*[=+\-@\t\r]"
 """What a spreadsheet may run, or what looks as if it had been escaped before."""

@@ -11,7 +11,7 @@ from typing import Any
 import orjson
 
 from airflow_provider_ingest.exceptions import Conflict, NothingFailed
-from airflow_provider_ingest.runs.frames import ROW_NUMBER
+from airflow_provider_ingest.runs.columns import ROW_NUMBER
 from airflow_provider_ingest.runs.ports import RunStore
 from airflow_provider_ingest.runs.records import RowRecord, RunRecord
 from airflow_provider_ingest.service.cells import escape_cell

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from airflow_provider_ingest.runs.ports import RunStore
-from airflow_provider_ingest.runs.records import RunRecord
+from airflow_provider_ingest.runs.progress import Counts
+from airflow_provider_ingest.runs.records import AWAITS_PUBLICATION, RunRecord
 from airflow_provider_ingest.runs.status import RunStatus
 from airflow_provider_ingest.runs.summary import stats_of, summary_of
 from airflow_provider_ingest.service.requests import utc_now
@@ -49,12 +51,22 @@ def reconcile_open_runs(
 def end_lost_run(store: RunStore, run: RunRecord, reason: str) -> bool:
     """End an open run as what is true of it: ``cancelled`` if that was asked for, else ``failed``.
 
-    Its counts are those of the chunks that reported. Returns whether this call ended it.
+    Its counts are those of the chunks that reported; of an atomic run that was not published nothing is in the
+    target. Returns whether this call ended it.
     """
     if run.status.is_terminal:
         return False
+    store.settle_counts(run.id, unpublished_counts(store, run))
+    run = replace(store.get_run(run.id), status=run.status)
     is_cancelled = run.status is RunStatus.CANCELLING
     error = None if is_cancelled else {"message": reason, "code": "dag_run_lost"}
     summary = summary_of(run, stats_of(run), error=error, warnings=store.warnings(run.id))
     end = RunStatus.CANCELLED if is_cancelled else RunStatus.FAILED
     return store.change_status(run.id, end, origins={run.status}, summary=summary)
+
+
+def unpublished_counts(store: RunStore, run: RunRecord) -> dict[int, Counts]:
+    """The counts of an atomic run's chunks as they are without a publication: only failed rows; else none."""
+    if not (run.file or {}).get(AWAITS_PUBLICATION):
+        return {}
+    return {chunk.index: Counts(failed=chunk.counts.failed) for chunk in store.chunks(run.id)}

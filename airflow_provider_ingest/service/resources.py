@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 from airflow_provider_ingest.importers.manifest import Manifest
-from airflow_provider_ingest.runs.records import ChunkRecord, RowRecord, RunRecord
+from airflow_provider_ingest.runs.records import AWAITS_PUBLICATION, ChunkRecord, RowRecord, RunRecord, RunRejects
 
 FILE_MEMBERS = ("name", "size", "sha256", "format", "columns")
 """What is known of every staged file; whatever else its source and format told is under ``facts``."""
 
-HIDDEN = ("reference",)
-"""Its place in the storage is nobody's business."""
+HIDDEN = ("reference", AWAITS_PUBLICATION)
+"""Its place in the storage is nobody's business, and what is no fact of the file."""
 
 TIMESTAMP = "%Y-%m-%dT%H:%M:%S.%fZ"
 
@@ -84,8 +84,21 @@ def chunk_resource(chunk: ChunkRecord) -> dict[str, Any]:
     }
 
 
-def importer_resource(manifest: Mapping[str, Any], last_run: RunRecord | None) -> dict[str, Any]:
-    """An importer as its manifest declares it, with its DAG's state and its newest run."""
+def rejects_resource(run: RunRejects) -> dict[str, Any]:
+    """How many of a run's rows failed."""
+    return {
+        "id": run.run_id,
+        "status": str(run.status),
+        "processed": run.processed,
+        "failed": run.failed,
+        "reject_rate": run.rate,
+    }
+
+
+def importer_resource(
+    manifest: Mapping[str, Any], last_run: RunRecord | None, recent: Sequence[RunRejects] = ()
+) -> dict[str, Any]:
+    """An importer as its manifest declares it, with its DAG's state, its newest run and its last runs' rejects."""
     described = Manifest.from_dict(manifest)
     dag = manifest.get("dag") or {}
     schedule = dag.get("schedule")
@@ -97,4 +110,5 @@ def importer_resource(manifest: Mapping[str, Any], last_run: RunRecord | None) -
         "is_paused": bool(dag.get("is_paused")),
         "schedule": None if schedule in (None, "None") else schedule,  # Airflow writes "None" for no schedule
         "last_run": None if last_run is None else run_resource(last_run),
+        "recent_runs": [rejects_resource(run) for run in recent],
     }

@@ -8,7 +8,7 @@ from typing import Any
 
 from airflow_provider_ingest.exceptions import Conflict, ImporterNotFound
 from airflow_provider_ingest.runs.ports import Catalog, Launcher, RunStore
-from airflow_provider_ingest.runs.records import ChunkRecord, Page, RowRecord, RunFilter, RunRecord
+from airflow_provider_ingest.runs.records import ChunkRecord, Page, RowRecord, RunFilter, RunRecord, RunRejects
 from airflow_provider_ingest.service import cancelling, reading, retrying, starting
 from airflow_provider_ingest.service.failed_rows import FailedRows, find_failed_rows
 from airflow_provider_ingest.service.requests import Caller, Limits, Ports, StagedUpload, utc_now
@@ -47,6 +47,10 @@ class IngestService:
     def latest_runs(self, slugs: Sequence[str]) -> dict[str, RunRecord]:
         """The newest run of each of these importers."""
         return self.ports.store.latest_runs(slugs)
+
+    def recent_rejects(self, slugs: Sequence[str]) -> dict[str, tuple[RunRejects, ...]]:
+        """The rejects of the newest runs of each of these importers, newest first."""
+        return self.ports.store.recent_rejects(slugs)
 
     def template(self, slug: str) -> bytes:
         """A CSV with the importer's header and an example row."""

@@ -240,8 +240,10 @@ def _dag_run_id(ports: Ports, start: Start, key: str) -> str:
         return f"ingest__{ports.now():%Y-%m-%dT%H:%M:%S.%f}__{key[:8]}"
     digest = hashlib.sha256(f"{start.caller.name}\0{start.idempotency_key}".encode()).hexdigest()[:24]
     number = 1
-    while ports.store.find_run(start.dag_id, f"ingest__{digest}__{number}") is not None:
-        number += 1  # the key was used before the window
+    while (earlier := ports.store.find_run(start.dag_id, f"ingest__{digest}__{number}")) is not None:
+        if earlier.started_at > ports.now() - IDEMPOTENCY_WINDOW:
+            break  # recorded since earlier_run() looked: create_run() answers with it
+        number += 1
     return f"ingest__{digest}__{number}"
 
 

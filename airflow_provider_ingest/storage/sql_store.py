@@ -6,12 +6,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Engine, event
-from sqlalchemy.exc import OperationalError
+from sqlalchemy import Engine, delete, event, false, func, insert, select, update
+from sqlalchemy.exc import OperationalError, ProgrammingError
 from sqlalchemy.orm import Session, sessionmaker
 
+from airflow_provider_ingest.exceptions import SetupError
+from airflow_provider_ingest.models import metadata
 from airflow_provider_ingest.storage.sql_store_chunks import ChunkTable
 from airflow_provider_ingest.storage.sql_store_log import RowLog
+from airflow_provider_ingest.storage.sql_store_rejects import RejectsView
 from airflow_provider_ingest.storage.sql_store_runs import RunTable
 
 if TYPE_CHECKING:
@@ -19,8 +22,11 @@ if TYPE_CHECKING:
 
 SQLITE_BUSY_SECONDS = 60
 
+SEQUENCES = ("ingest_runs_id_seq", "ingest_error_counts_id_seq")
+"""What numbers new lines in PostgreSQL."""
 
-class SqlStore(RunTable, ChunkTable, RowLog):
+
+class SqlStore(RunTable, ChunkTable, RejectsView, RowLog):
     """:class:`~airflow_provider_ingest.runs.ports.RunStore` in a SQL database: SQLite or PostgreSQL.
 
     >>> from sqlalchemy import create_engine
@@ -30,6 +36,29 @@ class SqlStore(RunTable, ChunkTable, RowLog):
     >>> SqlStore.on_engine(engine).open_runs()
     ()
     """
+
+    def check_rights(self) -> None:
+        """Raise :class:`SetupError` unless the database lets this store write all its tables; changes nothing."""
+        with self._transaction() as session:
+            try:
+                for table in metadata.sorted_tables:
+                    nothing = select(table).where(false())
+                    session.execute(insert(table).from_select(list(table.columns), nothing, include_defaults=False))
+                    session.execute(update(table).where(false()).values({next(iter(table.columns)).name: None}))
+                    session.execute(delete(table).where(false()))
+            except (OperationalError, ProgrammingError) as error:
+                session.rollback()
+                reason = str(error.orig).strip().splitlines()[0]
+                raise SetupError(
+                    f"Tasks cannot write the ingest tables: {reason}. "
+                    "GRANT SELECT, INSERT, UPDATE, DELETE on them to their role."
+                ) from error
+            if session.get_bind().dialect.name == "postgresql":
+                for name in SEQUENCES:
+                    if not session.scalar(select(func.has_sequence_privilege(name, "USAGE"))):
+                        raise SetupError(
+                            f"Tasks cannot number new lines: GRANT USAGE ON SEQUENCE {name} to their role."
+                        )
 
     @classmethod
     def on_engine(cls, engine: Engine) -> SqlStore:

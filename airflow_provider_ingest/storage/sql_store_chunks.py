@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import RowMapping, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, RowMapping, delete, func, insert, select, update
 from sqlalchemy.orm import Session
 
 from airflow_provider_ingest.exceptions import Conflict, IngestError
@@ -73,9 +73,10 @@ class ChunkTable(SqlBase):
             _update(session, run_id, index, Counts().to_dict() | {"started_at": now()})
 
     def report_progress(self, run_id: int, index: int, counts: Counts) -> None:
-        """Show how far a working chunk is; has no effect once its outcome is recorded."""
+        """Show how far a working chunk is; has no effect once its outcome is recorded or the run has ended."""
+        is_open = select(RUNS.c.id).where(RUNS.c.id == run_id, RUNS.c.completed_at.is_(None)).exists()
         with self._transaction() as session:
-            _update(session, run_id, index, counts.to_dict())
+            _update(session, run_id, index, counts.to_dict(), is_open)
 
     def finish_chunk(self, run_id: int, index: int, outcome: ChunkOutcome) -> None:
         """Record the outcome, once: a second report changes nothing."""
@@ -99,6 +100,15 @@ class ChunkTable(SqlBase):
                     for error in outcome.errors
                 ]
                 session.execute(insert(ERRORS), errors)
+
+    def settle_counts(self, run_id: int, counts: Mapping[int, Counts] | None = None) -> None:
+        """Make the counts final: unfinished chunks count nothing, ``counts`` replaces those of finished ones."""
+        ours = CHUNKS.c.run_id == run_id
+        with self._transaction() as session:
+            session.execute(update(CHUNKS).where(ours, CHUNKS.c.finished_at.is_(None)).values(Counts().to_dict()))
+            for index, values in (counts or {}).items():
+                one = (ours, CHUNKS.c.chunk_index == index, CHUNKS.c.finished_at.is_not(None))
+                session.execute(update(CHUNKS).where(*one).values(values.to_dict()))
 
     def error_counts(self, run_id: int) -> Sequence[ErrorCount]:
         """General and validation messages of the whole run, most frequent first; added up by the database."""
@@ -155,9 +165,11 @@ def _chunk(row: RowMapping, errors: Sequence[ErrorCount]) -> ChunkRecord:
     )
 
 
-def _update(session: Session, run_id: int, index: int, values: dict[str, Any]) -> None:
+def _update(
+    session: Session, run_id: int, index: int, values: dict[str, Any], *conditions: ColumnElement[bool]
+) -> None:
     """Change a chunk that has not finished."""
-    guard = (CHUNKS.c.run_id == run_id, CHUNKS.c.chunk_index == index, CHUNKS.c.finished_at.is_(None))
+    guard = (CHUNKS.c.run_id == run_id, CHUNKS.c.chunk_index == index, CHUNKS.c.finished_at.is_(None), *conditions)
     session.execute(update(CHUNKS).where(*guard).values(values))
 
 

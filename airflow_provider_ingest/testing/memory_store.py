@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from airflow_provider_ingest.runs import status as states
 from airflow_provider_ingest.runs.progress import Counts
-from airflow_provider_ingest.runs.records import ChunkRecord, NewRun, Page, RowRecord, RunFilter, RunRecord
+from airflow_provider_ingest.runs.records import ChunkRecord, NewRun, Page, RowRecord, RunFilter, RunRecord, RunRejects
 from airflow_provider_ingest.runs.status import RunStatus
 from airflow_provider_ingest.testing.memory_work import MemoryWork
 
@@ -119,6 +119,16 @@ class MemoryStore(MemoryWork):
         """The newest run of each importer that has one."""
         wanted = set(importers)
         return {run.importer: run for run in reversed(self._runs()) if run.importer in wanted}
+
+    def recent_rejects(self, importers: Iterable[str], most: int = 20) -> dict[str, tuple[RunRejects, ...]]:
+        """The rejects of the newest runs of each importer that has any, newest first."""
+        found: dict[str, tuple[RunRejects, ...]] = {}
+        for run in self._runs():
+            if run.importer in set(importers) and len(found.get(run.importer, ())) < most:
+                counts = run.counts
+                rejects = RunRejects(run_id=run.id, status=run.status, processed=counts.processed, failed=counts.failed)
+                found[run.importer] = (*found.get(run.importer, ()), rejects)
+        return found
 
     def importers(self) -> Sequence[str]:
         """The slugs of all importers that have runs, those that are gone included."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -72,9 +72,10 @@ class MemoryWork:
                 ledger.rows = {number: row for number, row in ledger.rows.items() if row[0] != index}
 
     def report_progress(self, run_id: int, index: int, counts: Counts) -> None:
-        """Show how far a working chunk is; has no effect once its outcome is recorded."""
+        """Show how far a working chunk is; has no effect once its outcome is recorded or the run has ended."""
         with self._lock:
-            self._change_chunk(run_id, index, counts=counts)
+            if self._ledger(run_id).run.completed_at is None:
+                self._change_chunk(run_id, index, counts=counts)
 
     def finish_chunk(self, run_id: int, index: int, outcome: ChunkOutcome) -> None:
         """Record the outcome, once: a second report changes nothing."""
@@ -84,6 +85,17 @@ class MemoryWork:
             self._change_chunk(
                 run_id, index, counts=outcome.counts, outcome=outcome, started_at=started, finished_at=at
             )
+
+    def settle_counts(self, run_id: int, counts: Mapping[int, Counts] | None = None) -> None:
+        """Make the counts final: unfinished chunks count nothing, ``counts`` replaces those of finished ones."""
+        with self._lock:
+            chunks = self._ledger(run_id).chunks
+            for index, chunk in chunks.items():
+                if chunk.outcome is None:
+                    chunks[index] = replace(chunk, counts=Counts())
+                elif counts and index in counts:
+                    final = counts[index]
+                    chunks[index] = replace(chunk, counts=final, outcome=replace(chunk.outcome, counts=final))
 
     def append_rows(self, run_id: int, index: int, rows: pl.DataFrame) -> None:
         """Log rows of a chunk that has not finished; ``rows`` has the schema ROW_LOG."""

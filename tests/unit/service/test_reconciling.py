@@ -6,7 +6,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from airflow_provider_ingest.runs.records import NewRun
+from airflow_provider_ingest.runs.outcome import ChunkOutcome
+from airflow_provider_ingest.runs.progress import Counts
+from airflow_provider_ingest.runs.records import AWAITS_PUBLICATION, ChunkPlan, NewRun
 from airflow_provider_ingest.runs.status import RunStatus
 from airflow_provider_ingest.service.reconciling import reconcile_open_runs
 from airflow_provider_ingest.testing import MemoryStore
@@ -60,3 +62,30 @@ def test_a_second_sweep_changes_nothing(store):
     open_run(store, RunStatus.PROCESSING)
     assert len(reconcile_open_runs(store, lambda run: None)) == 1
     assert reconcile_open_runs(store, lambda run: None) == []
+
+
+def worked_run(store):
+    """One chunk of 5 rows has reported, another one is in the middle of its 5."""
+    run_id = open_run(store, RunStatus.PROCESSING)
+    store.record_plan(run_id, [ChunkPlan(index=n, first_row=1 + 5 * n, rows=5, location={}) for n in (0, 1)])
+    for index in (0, 1):
+        store.start_chunk(run_id, index)
+    store.finish_chunk(run_id, 0, ChunkOutcome(counts=Counts(created=4, failed=1)))
+    store.report_progress(run_id, 1, Counts(created=3))
+    return run_id
+
+
+def test_rows_of_a_chunk_that_never_committed_are_unprocessed(store):
+    run_id = worked_run(store)
+    reconcile_open_runs(store, lambda run: "failed")
+    run = store.get_run(run_id)
+    assert run.counts == Counts(created=4, failed=1)
+    assert (run.summary["created"], run.summary["failed"], run.summary["unprocessed"]) == (4, 1, 5)
+
+
+def test_a_lost_atomic_run_has_written_nothing(store):
+    run_id = worked_run(store)
+    store.record_file(run_id, {"name": "a.csv", AWAITS_PUBLICATION: True})
+    reconcile_open_runs(store, lambda run: "failed")
+    run = store.get_run(run_id)
+    assert (run.summary["created"], run.summary["failed"], run.summary["unprocessed"]) == (0, 1, 9)

@@ -7,6 +7,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from airflow_provider_ingest.plugins.api.datamodels.runs import RunResource
+from airflow_provider_ingest.runs.status import RunStatus
 
 
 class SourceResource(BaseModel):
@@ -33,6 +34,16 @@ class ImporterCan(BaseModel):
     start: bool
 
 
+class RecentRun(BaseModel):
+    """How many rows of one of an importer's last runs failed."""
+
+    id: int
+    status: RunStatus
+    processed: int
+    failed: int
+    reject_rate: float | None = Field(description="`failed` / `processed`, from 0 to 1; null if no row was processed.")
+
+
 class ImporterResource(BaseModel):
     """An importer: its definition as its DAG carries it, and the DAG's state."""
 
@@ -47,6 +58,7 @@ class ImporterResource(BaseModel):
     is_paused: bool
     schedule: str | None
     last_run: RunResource | None
+    recent_runs: list[RecentRun] = Field(description="The last 20 runs at most, newest first.")
     can: ImporterCan
 
 

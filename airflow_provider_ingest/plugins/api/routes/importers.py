@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 from urllib.parse import unquote
 
@@ -15,7 +15,7 @@ from airflow_provider_ingest.plugins.api import documents
 from airflow_provider_ingest.plugins.api.dependencies import CurrentUser, User, ingest
 from airflow_provider_ingest.plugins.api.parameters import Slug
 from airflow_provider_ingest.plugins.api.uploads import capped_body
-from airflow_provider_ingest.runs.records import RunRecord
+from airflow_provider_ingest.runs.records import RunRecord, RunRejects
 from airflow_provider_ingest.service.preview import MAX_HEAD
 from airflow_provider_ingest.service.preview import preview as preview_of
 from airflow_provider_ingest.service.resources import importer_resource
@@ -28,8 +28,9 @@ def list_importers(user: CurrentUser) -> Any:
     """The importers that the caller may read, by slug, each with its newest run."""
     with ingest() as service:
         manifests = [manifest for manifest in service.importers() if user.may("GET", manifest["slug"])]
-        runs = service.latest_runs([manifest["slug"] for manifest in manifests])
-    return {"data": [_resource(manifest, runs.get(manifest["slug"]), user) for manifest in manifests]}
+        slugs = [manifest["slug"] for manifest in manifests]
+        runs, recent = service.latest_runs(slugs), service.recent_rejects(slugs)
+    return {"data": [_resource(each, runs.get(each["slug"]), recent.get(each["slug"], ()), user) for each in manifests]}
 
 
 @router.get("/{slug}", response_model=models.ImporterEnvelope, responses=documents.problems(404, 422))
@@ -38,8 +39,8 @@ def show_importer(slug: Slug, user: CurrentUser) -> Any:
     user.check_importer(slug)
     with ingest() as service:
         manifest = service.importer(slug)
-        runs = service.latest_runs([slug])
-    return {"data": _resource(manifest, runs.get(slug), user)}
+        runs, recent = service.latest_runs([slug]), service.recent_rejects([slug])
+    return {"data": _resource(manifest, runs.get(slug), recent.get(slug, ()), user)}
 
 
 @router.get(
@@ -92,5 +93,7 @@ def _preview(slug: str, head: bytes, name: str | None, size: int) -> dict[str, A
         raise UnsupportedFile(str(error)) from error
 
 
-def _resource(manifest: Mapping[str, Any], last_run: RunRecord | None, user: User) -> dict[str, Any]:
-    return {**importer_resource(manifest, last_run), "can": {"start": user.may("POST", manifest["slug"])}}
+def _resource(
+    manifest: Mapping[str, Any], last_run: RunRecord | None, recent: Sequence[RunRejects], user: User
+) -> dict[str, Any]:
+    return {**importer_resource(manifest, last_run, recent), "can": {"start": user.may("POST", manifest["slug"])}}
