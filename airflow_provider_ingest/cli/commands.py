@@ -21,8 +21,9 @@ def list_importers(args: Any) -> None:
     """Print the importers with their newest runs."""
     with ingest() as service:
         manifests = service.importers()
-        runs = service.latest_runs([manifest["slug"] for manifest in manifests])
-    resources = [importer_resource(manifest, runs.get(manifest["slug"])) for manifest in manifests]
+        slugs = [manifest["slug"] for manifest in manifests]
+        runs, recent = service.latest_runs(slugs), service.recent_rejects(slugs)
+    resources = [importer_resource(each, runs.get(each["slug"]), recent.get(each["slug"], ())) for each in manifests]
     lines = [
         {
             "slug": importer["slug"],

@@ -40,6 +40,10 @@ ARG_TABLE = Arg(("--table",), help="Target table, e.g. public.products (default:
 ARG_CONN = Arg(("--conn-id",), help="Airflow connection of the target database (default: ingest_target)")
 ARG_DIRECTORY = Arg(("--directory",), help="Where to write (default: here)", default=".")
 
+ARG_ROLE = Arg(
+    ("--role",), help="Role that shall see the pages; may be repeated (default: Viewer, User and Op)", action="append"
+)
+
 
 def _command(module: str, name: str, help: str, *arguments: Arg, func: str | None = None) -> ActionCommand:
     body = func or name.replace("-", "_")
@@ -66,5 +70,6 @@ def get_cli_commands() -> list[CLICommand]:
         _command("pruning", "prune-rows", "Delete expired row logs", ARG_DAYS, ARG_ONLY_SHOW),
         _command("init", "init", "Write an importer and its test from a sample", *importer, func="init_importer"),
         _command("doctor", "doctor", "Check the installation and say how to mend it"),
+        _command("fab_permissions", "fab-permissions", "Let FAB's roles see the pages", ARG_ROLE, func="grant_pages"),
     )
     return [GroupCommand(name="ingest", help="Bulk data ingest: importers and their runs", subcommands=commands)]

@@ -5,13 +5,19 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from airflow_provider_ingest import bootstrap
 from airflow_provider_ingest.cli.entry import REFUSED, command, ingest
 from airflow_provider_ingest.cli.output import print_as
-from airflow_provider_ingest.exceptions import IngestError
-from airflow_provider_ingest.settings import load_settings
+from airflow_provider_ingest.exceptions import IngestError, SetupError
+from airflow_provider_ingest.settings import check_keys, load_settings
+
+if TYPE_CHECKING:
+    from airflow_provider_ingest.storage.sql_store import SqlStore
+
+PROBE_SECONDS = 5.0
+"""How long the API server may take to answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +31,7 @@ class Finding:
 
 @command
 def doctor(args: Any) -> None:
-    """Check settings, tables, the tasks' connection, staging, and each importer's DAG and target."""
+    """Check settings, tables, the tasks' connection, staging, the API, and each importer's DAG and target."""
     findings = list(examine())
     print_as(args.output, [asdict(finding) for finding in findings], [asdict(finding) for finding in findings])
     if any(finding.mend for finding in findings):
@@ -34,14 +40,15 @@ def doctor(args: Any) -> None:
 
 def examine() -> Iterator[Finding]:
     """All findings; a check that needs an earlier one is left out where that failed."""
-    settings = _checked("settings", "the section [ingest] is usable", load_settings)
+    settings = _checked("settings", "the section [ingest] is usable", _look_at_settings)
     yield settings
     if settings.mend:
         return
     tables = _checked("tables", "the ingest tables answer", _look_at_tables)
     yield tables
-    yield _checked("ingest_db", "tasks can reach the ingest tables", _look_as_tasks_do)
+    yield _checked("ingest_db", "tasks can reach the ingest tables", lambda: _look_as_tasks_do(compare=not tables.mend))
     yield _checked("staging", "the staging storage can be written", lambda: bootstrap.staging().check())
+    yield _checked("api", "the API server answers for the service", _look_at_api)
     if not tables.mend:
         yield from _importers()
 
@@ -61,23 +68,74 @@ def _checked(check: str, well: str, look: Callable[[], object]) -> Finding:
     return Finding(check=check, state=well)
 
 
+def _look_at_settings() -> None:
+    load_settings()
+    check_keys()
+
+
 def _look_at_tables() -> None:
     with ingest() as service:
         service.open_runs()
 
 
-def _look_as_tasks_do() -> None:
-    bootstrap.task_store(_connection(load_settings().db_conn_id))
+def _look_as_tasks_do(*, compare: bool) -> None:
+    """Read and write through the connection, and see that what lies behind it is the metadata database.
+
+    :param compare: whether the metadata database can be looked at.
+    """
+    conn_id = load_settings().db_conn_id
+    store = bootstrap.task_store(_connection(conn_id))
+    store.check_rights()
+    if compare:
+        _look_for_newest_run(store, conn_id)
+
+
+def _look_for_newest_run(store: SqlStore, conn_id: str) -> None:
+    from airflow_provider_ingest.runs.records import RunFilter
+
+    with ingest() as service:
+        newest = service.runs(RunFilter(), per_page=1).items
+    if newest and store.find_run(newest[0].dag_id, newest[0].dag_run_id) is None:
+        raise SetupError(
+            f"The connection {conn_id!r} leads to another database than [database] sql_alchemy_conn: run "
+            f"{newest[0].id} is not there. Correct its host and database."
+        )
+
+
+def _look_at_api() -> None:
+    """Ask for the API's document without a credential: to be refused is to be answered by the service."""
+    import httpx
+    from airflow.configuration import conf
+
+    base = str(conf.get("api", "base_url", fallback="") or "").rstrip("/")
+    if not base.startswith(("http://", "https://")):
+        raise SetupError(
+            f"[api] base_url = {base!r} cannot be used: it is the address under which browsers reach the API server, "
+            "for example https://airflow.example.com"
+        )
+    url = f"{base}{load_settings().url_prefix}/openapi.json"
+    try:
+        status = httpx.get(url, timeout=PROBE_SECONDS, follow_redirects=False).status_code
+    except httpx.HTTPError as error:
+        raise SetupError(
+            f"Nothing answers at {url} ({type(error).__name__}): start 'airflow api-server', or correct [api] base_url."
+        ) from error
+    if status != 401:
+        raise SetupError(
+            f"{url} answers with {status} instead of 401: restart the API server, which may have been started before "
+            "the provider was installed or with another [ingest] url_prefix; else correct [api] base_url."
+        )
 
 
 def _connection(conn_id: str) -> Any | None:
     """The Airflow connection out of environment, secrets backends or metadata database."""
     from airflow.exceptions import AirflowNotFoundException
     from airflow.models import Connection
+    from sqlalchemy.exc import DBAPIError
 
     try:
         return Connection.get_connection_from_secrets(conn_id)
-    except AirflowNotFoundException:
+    except (AirflowNotFoundException, DBAPIError):
         return None
 
 

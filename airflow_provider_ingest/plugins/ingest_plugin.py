@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from airflow.configuration import conf
 from airflow.plugins_manager import AirflowPlugin
 
+from airflow_provider_ingest.fab import runs_fab
 from airflow_provider_ingest.operators import listener
 
 DEFAULT_PREFIX = "/api/v1/ingest"
@@ -32,15 +33,21 @@ def base_path() -> str:
 @cache
 def _apps() -> list[dict[str, Any]]:
     from airflow_provider_ingest.plugins.api.app import make_app
+    from airflow_provider_ingest.settings import load_settings
 
+    load_settings()  # a value that cannot be used keeps the API server from starting, with the key's name
     return [{"app": make_app(), "url_prefix": url_prefix(), "name": "Ingest API"}]
 
 
 @cache
 def _root_middlewares() -> list[dict[str, Any]]:
     from airflow_provider_ingest.plugins.api.middleware import MountPathMiddleware
+    from airflow_provider_ingest.plugins.api.startup import AtStartMiddleware, end_lost_runs
 
-    return [{"middleware": MountPathMiddleware, "kwargs": {"prefix": url_prefix()}, "name": "Ingest API mount path"}]
+    return [
+        {"middleware": MountPathMiddleware, "kwargs": {"prefix": url_prefix()}, "name": "Ingest API mount path"},
+        {"middleware": AtStartMiddleware, "kwargs": {"work": end_lost_runs}, "name": "Ingest lost runs"},
+    ]
 
 
 @cache
@@ -57,6 +64,23 @@ def _pages() -> list[dict[str, Any]]:
     ]
 
 
+@cache
+def _fab_views() -> list[dict[str, Any]]:
+    if not runs_fab():
+        return []
+    from airflow_provider_ingest.plugins.fab_views import status_views
+
+    return status_views()
+
+
+@cache
+def _fab_links() -> list[dict[str, Any]]:
+    if not runs_fab():
+        return []
+    href = f"{base_path()}/pluginsv2/ingest-runs/list/"
+    return [{"name": "Ingest tables", "href": href, "destination": "nav", "category": "browse"}]
+
+
 class _Lazy:
     """A list that is made when Airflow asks for it."""
 
@@ -68,10 +92,12 @@ class _Lazy:
 
 
 class IngestPlugin(AirflowPlugin):  # type: ignore[misc]  # Airflow is untyped to mypy here
-    """Adds the REST API and the pages."""
+    """Adds the REST API and the pages, and the status tables where FAB runs."""
 
     name = "ingest"
     listeners: ClassVar[list[Any]] = [listener]
     fastapi_apps = _Lazy(_apps)
     fastapi_root_middlewares = _Lazy(_root_middlewares)
     react_apps = _Lazy(_pages)
+    appbuilder_views = _Lazy(_fab_views)
+    external_views = _Lazy(_fab_links)

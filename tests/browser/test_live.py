@@ -30,7 +30,7 @@ def test_a_run_is_watched_and_cancelled(pages: Pages, airflow: AirflowServer, ga
     page.wait_for_url("**/runs/*")
     loaded(page)
     expect(page.get_by_text("1 of 3 done")).to_be_visible(timeout=2 * PATIENCE)
-    working = page.get_by_role("link", name="Chunk 1: rows 2 to 2, working")
+    working = page.get_by_role("link", name="Chunk 1: 1 row from row 2, working")
     expect(working).to_be_visible(timeout=2 * PATIENCE)
     assert violations(page) == []
     run_id = page.url.rsplit("/", 1)[-1]

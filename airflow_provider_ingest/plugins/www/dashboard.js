@@ -2,7 +2,7 @@
 import { C, h, Link, PAGES, useState } from "./shell.js";
 import { query, useResource } from "./api.js";
 import { count, isOpen } from "./format.js";
-import { ErrorNote, StatusBadge } from "./pieces.js";
+import { ErrorNote, Loading, StatusBadge } from "./pieces.js";
 
 const DAY = 24 * 3600 * 1000;
 const NEWEST = 3;
@@ -35,10 +35,10 @@ export function DashboardCard() {
       C.HStack,
       { justify: "space-between", mb: 2 },
       h(C.Heading, { as: "h2", size: "sm" }, "Ingest, last 24 hours"),
-      h(Link, { to: PAGES }, "All runs"),
+      h(Link, { to: PAGES, fontSize: "sm" }, "All runs"),
     ),
     error ? h(ErrorNote, { error, retry: reload }) : null,
-    data ? h(Sums, { runs: data.data, meta: data.meta }) : null,
+    data ? h(Sums, { runs: data.data, meta: data.meta }) : error ? null : h(Loading),
     (data?.data ?? [])
       .slice(0, NEWEST)
       .map((run) =>

@@ -48,6 +48,9 @@ function columnsOf(run, rows) {
   return [...new Set([...known, ...seen])].filter((name) => !RESERVED.has(name));
 }
 
+/** A message without what came, which stands in the field above it. */
+const withoutValue = (text) => text.replace(/ \(got [^]*\)$/, "");
+
 const keyOf = (row, name) => `${row.row_number}\n${name}`;
 
 /** One value to mend, with what is wrong with it below. */
@@ -73,7 +76,7 @@ function Field({ row, name, edits, onEdit }) {
       ? h(
           C.Text,
           { id: note, fontSize: "xs", color: "red.fg", mt: 1, maxW: "14rem", whiteSpace: "normal" },
-          errors.join("; ").slice(0, MESSAGE),
+          errors.map(withoutValue).join("; ").slice(0, MESSAGE),
         )
       : null,
   );
@@ -146,6 +149,7 @@ function Grid({ run, rows }) {
   const [edits, setEdits] = useState({});
   const [page, setPage] = useState(0);
   const columns = useMemo(() => columnsOf(run, rows), [run.id, rows]);
+  const elsewhere = rows.some((row) => reasonOf(row, columns)) ? ["What is wrong"] : [];
   const { busy, refusal, send } = useRetry(run, columns, rows, edits);
   const changed = Object.keys(edits).length;
   useWarning(changed > 0 && !busy);
@@ -167,26 +171,28 @@ function Grid({ run, rows }) {
       h(
         C.Text,
         { fontSize: "sm", color: "fg.muted", role: "status" },
-        `${count(changed)} ${changed === 1 ? "cell" : "cells"} changed in ${count(rows.length)} rows`,
+        `${count(changed)} ${changed === 1 ? "cell" : "cells"} changed in ${count(rows.length)} ${rows.length === 1 ? "row" : "rows"}`,
       ),
     ),
     h(
       DataTable,
       {
         label: "Failed rows to correct",
-        head: ["Row", ...columns.map((name) => h(Cut, { width: "12rem" }, name)), "What is wrong"],
+        head: ["Row", ...elsewhere, ...columns.map((name) => h(Cut, { width: "12rem" }, name))],
       },
       rows.slice(page * PAGE, page * PAGE + PAGE).map((row) =>
         h(
           Line,
           { key: row.row_number },
           h(Cell, { verticalAlign: "top", pt: 3 }, count(row.row_number)),
+          elsewhere.length
+            ? h(
+                Cell,
+                { verticalAlign: "top", pt: 3, minW: "14rem", whiteSpace: "normal", overflowWrap: "anywhere" },
+                reasonOf(row, columns),
+              )
+            : null,
           columns.map((name) => h(Field, { key: name, row, name, edits, onEdit: edit })),
-          h(
-            Cell,
-            { verticalAlign: "top", fontSize: "sm", minW: "14rem", overflowWrap: "anywhere" },
-            reasonOf(row, columns),
-          ),
         ),
       ),
     ),

@@ -48,6 +48,21 @@ export function size(bytes) {
   return `${unit ? value.toFixed(1) : value} ${units[unit]}`;
 }
 
+/** Characters that are better named than shown. */
+const CHARACTERS = {
+  "\t": "tab",
+  ",": "comma",
+  ";": "semicolon",
+  "|": "bar",
+  " ": "blank",
+  '"': "double",
+  "'": "single",
+};
+
+/** What was found out about a file, e.g. `delimiter comma`. */
+export const fact = (name, value) =>
+  `${name}${value === true ? "" : ` ${CHARACTERS[value] ?? value}`}`.replaceAll("_", " ");
+
 /** Part of a whole in percent, one decimal, never 100 unless it is. */
 export function percent(part, whole) {
   if (!whole) return "0 %";

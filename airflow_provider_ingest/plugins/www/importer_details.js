@@ -2,16 +2,21 @@
 import { C, Fragment, h, Link, LinkButton, PAGES, Router, useState } from "./shell.js";
 import { post, prefix } from "./api.js";
 import { Cut, ErrorNote, Facts, Section } from "./pieces.js";
-import { Cell, DataTable, Line } from "./table.js";
+import { Cell, DataTable, Line, Name } from "./table.js";
 
-const textOf = (value) => (typeof value === "string" ? value : JSON.stringify(value));
+const textOf = (value) =>
+  Array.isArray(value) ? value.map(textOf).join(", ") : typeof value === "string" ? value : JSON.stringify(value);
 
-/** The options of a step that say something, e.g. `decimals: 2`; its message where it has no others. */
+/** Most characters of a step's options. */
+const OPTIONS = 300;
+const WRAPPED = { whiteSpace: "normal", minW: "10rem", overflowWrap: "anywhere" };
+
+/** The options of a step that say something, e.g. `decimals: 2`; its message is shown with its name. */
 function optionsOf(step) {
-  const { message, ...options } = step.options ?? {};
+  const { message: _, ...options } = step.options ?? {};
   const shown = Object.entries(options).filter(([, value]) => value !== null && value !== "" && value !== false);
   const told = shown.map(([name, value]) => `${name.replaceAll("_", " ")}: ${textOf(value)}`);
-  return told.join(", ") || (message ?? "");
+  return told.join("; ");
 }
 
 /** Steps one after the other, with their options. */
@@ -23,17 +28,17 @@ function Steps({ steps, between }) {
       Fragment,
       { key: index },
       index ? between : null,
-      step.name.replace(/(?<=.)(Transformer|Validator)$/, ""),
-      options ? h(C.Text, { as: "span", color: "fg.muted", fontSize: "xs" }, " ", h(Cut, null, options)) : null,
+      h("span", { title: step.options?.message }, step.name.replace(/(?<=.)(Transformer|Validator)$/, "")),
+      options ? h(C.Text, { as: "span", color: "fg.muted", fontSize: "xs" }, ` ${options.slice(0, OPTIONS)}`) : null,
     );
   });
 }
 
 /** The names a field may have in the file. */
 function Fields({ mapping }) {
-  if (mapping.fields.length) return mapping.fields.map((name) => h(C.Code, { key: name, me: 1 }, name));
+  if (mapping.fields.length) return mapping.fields.map((name) => h(Name, { key: name }, name));
   return (mapping.reads ?? []).length
-    ? mapping.reads.map((name) => h(C.Code, { key: name, me: 1 }, name))
+    ? mapping.reads.map((name) => h(Name, { key: name }, name))
     : h(C.Text, { as: "span", color: "fg.muted" }, "the whole row");
 }
 
@@ -48,9 +53,9 @@ function Mappings({ mappings, relations, label }) {
         Line,
         { key: index },
         h(Cell, null, h(Fields, { mapping })),
-        h(Cell, null, h(Steps, { steps: mapping.transformers, between: " → " })),
-        h(Cell, null, h(C.Code, null, mapping.attribute)),
-        h(Cell, null, h(Steps, { steps: mapping.validators, between: ", " })),
+        h(Cell, WRAPPED, h(Steps, { steps: mapping.transformers, between: " → " })),
+        h(Cell, null, h(Name, null, mapping.attribute)),
+        h(Cell, WRAPPED, h(Steps, { steps: mapping.validators, between: ", " })),
         h(Cell, null, mapping.condition ? h(Cut, null, mapping.condition) : muted("always")),
       ),
     ),
@@ -58,9 +63,9 @@ function Mappings({ mappings, relations, label }) {
       h(
         Line,
         { key: `relation ${relation.attribute}` },
-        h(Cell, null, h(C.Code, null, relation.field)),
+        h(Cell, null, h(Name, null, relation.field)),
         h(Cell, null, `looked up in ${relation.table} by ${relation.key}`),
-        h(Cell, null, h(C.Code, null, relation.attribute)),
+        h(Cell, null, h(Name, null, relation.attribute)),
         h(Cell, null, muted("–")),
         h(Cell, null, muted("always")),
       ),
@@ -85,7 +90,7 @@ function Schema({ schema }) {
       h(
         Line,
         { key: field },
-        h(Cell, null, h(C.Code, null, field)),
+        h(Cell, null, h(Name, null, field)),
         h(Cell, null, one.type),
         h(Cell, null, word(one.required)),
         h(Cell, null, word(one.nullable)),

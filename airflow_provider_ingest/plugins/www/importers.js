@@ -1,37 +1,45 @@
 // The importers there are, and the page of each.
 import { C, Fragment, h, Link, PAGES, Router } from "./shell.js";
 import { query, useResource } from "./api.js";
-import { percent } from "./format.js";
+import { OPEN, percent } from "./format.js";
 import { ImporterDetails } from "./importer_details.js";
-import { Cut, ErrorNote, Loading, Note, Section, StatusBadge } from "./pieces.js";
+import { Cut, ErrorNote, Loading, NARROW, Note, Section, StatusBadge } from "./pieces.js";
 import { RunsTable, whileOpen } from "./runs_table.js";
 import { Cell, DataTable, Line } from "./table.js";
 
 const LAST = 20;
 const HEIGHT = 24;
 
+const rateOf = (run) => percent(run.failed, run.processed);
+
 /** Reject rates of the last runs, oldest first; the highest bar is the worst of them. */
-export function Sparkline({ runs }) {
-  const ended = runs
-    .filter((run) => run.completed_at && run.progress.total)
-    .slice(0, LAST)
-    .reverse();
+function Sparkline({ runs }) {
+  const ended = runs.filter((run) => run.reject_rate !== null && !OPEN.includes(run.status)).reverse();
   if (!ended.length) return h(C.Text, { as: "span", color: "fg.muted" }, "–");
-  const rates = ended.map((run) => run.progress.failed / run.progress.total);
-  const most = Math.max(...rates, 0.01);
-  const newest = ended[ended.length - 1].progress;
-  const label = `Reject rates of the last ${ended.length} runs, newest ${percent(newest.failed, newest.total)}`;
-  return h(
+  const most = Math.max(...ended.map((run) => run.reject_rate), 0.01);
+  const newest = rateOf(ended[ended.length - 1]);
+  const label = `Reject rates of the last ${ended.length} runs, newest ${newest}`;
+  const bars = h(
     C.HStack,
     { gap: "2px", align: "flex-end", h: `${HEIGHT}px`, display: "inline-flex", role: "img", "aria-label": label },
-    ended.map(({ id, progress }, index) =>
+    ended.map((run) =>
       h(C.Box, {
-        key: id,
+        key: run.id,
         w: "5px",
-        h: `${Math.max(3, (HEIGHT * rates[index]) / most)}px`,
-        bg: rates[index] ? "red.solid" : "green.solid",
-        title: `#${id}: ${percent(progress.failed, progress.total)} failed`,
+        h: `${Math.max(3, (HEIGHT * run.reject_rate) / most)}px`,
+        bg: run.failed ? "red.solid" : "green.solid",
+        title: `#${run.id}: ${rateOf(run)} failed`,
       }),
+    ),
+  );
+  return h(
+    C.HStack,
+    { gap: 2, display: "inline-flex", verticalAlign: "middle" },
+    bars,
+    h(
+      C.Text,
+      { as: "span", fontSize: "sm", color: "fg.muted", whiteSpace: "nowrap", title: "of the newest run" },
+      newest,
     ),
   );
 }
@@ -51,7 +59,7 @@ export function Importer() {
     h(ImporterDetails, { key: slug, importer: importer.data.data }),
     h(
       Section,
-      { title: "Last runs", aside: listed ? h(Sparkline, { runs: listed }) : null },
+      { title: "Last runs", aside: listed?.length ? h(Sparkline, { runs: importer.data.data.recent_runs }) : null },
       runs.error ? h(ErrorNote, { error: runs.error, retry: runs.reload }) : null,
       listed?.length ? h(RunsTable, { runs: listed, hideImporter: true }) : null,
       listed && !listed.length ? h(Note, { title: "It has not run yet." }) : null,
@@ -59,9 +67,8 @@ export function Importer() {
   );
 }
 
-/** One line of the list; its last runs make the sparkline. */
+/** One line of the list. */
 function ImporterLine({ importer }) {
-  const runs = useResource(`/${query({ importer: importer.slug, per_page: LAST })}`);
   const last = importer.last_run;
   return h(
     Line,
@@ -69,14 +76,13 @@ function ImporterLine({ importer }) {
     h(
       Cell,
       null,
-      h(Link, { to: `${PAGES}/importers/${encodeURIComponent(importer.slug)}` }, h(Cut, null, importer.slug)),
+      h(
+        Link,
+        { to: `${PAGES}/importers/${encodeURIComponent(importer.slug)}` },
+        h(Cut, { width: NARROW }, importer.slug),
+      ),
       importer.is_paused ? h(C.Badge, { ms: 2, colorPalette: "orange" }, "paused") : null,
     ),
-    h(Cell, null, importer.source.type),
-    h(Cell, null, h(Cut, null, importer.target.table)),
-    h(Cell, null, importer.schedule ?? "–"),
-    h(Cell, { textAlign: "end" }, importer.mappings.length),
-    h(Cell, null, h(Sparkline, { runs: runs.data?.data ?? [] })),
     h(
       Cell,
       { whiteSpace: "nowrap" },
@@ -89,6 +95,11 @@ function ImporterLine({ importer }) {
           )
         : h(C.Text, { as: "span", color: "fg.muted" }, "never"),
     ),
+    h(Cell, null, h(Sparkline, { runs: importer.recent_runs })),
+    h(Cell, null, importer.source.type),
+    h(Cell, null, h(Cut, null, importer.target.table)),
+    h(Cell, null, importer.schedule ?? "–"),
+    h(Cell, { textAlign: "end" }, importer.mappings.length),
   );
 }
 
@@ -114,7 +125,7 @@ export function Importers() {
           {
             label: "Importers",
             numbers: ["Mappings"],
-            head: ["Importer", "Source", "Target", "Schedule", "Mappings", "Reject rates", "Last run"],
+            head: ["Importer", "Last run", "Reject rates", "Source", "Target", "Schedule", "Mappings"],
           },
           listed.map((importer) => h(ImporterLine, { key: importer.slug, importer })),
         )

@@ -34,15 +34,22 @@ const SECTIONS = [
   ["upload", "Upload"],
 ];
 
+/** A section's link, in the manner of Airflow's own tabs. */
+function Tab({ current, ...rest }) {
+  const line = current ? "border.info" : "transparent";
+  const look = { px: 4, py: 2, mb: "-1px", borderBottomWidth: 3, borderColor: line, borderRadius: 0 };
+  return h(Link, { ...look, current, color: current ? "fg" : "fg.muted", fontWeight: "bold", ...rest });
+}
+
 /** The sections, and which of them the address is in. */
 function Navigation() {
   const [section = ""] = useLocation().pathname.slice(PAGES.length).split("/").filter(Boolean);
   const current = section === "runs" ? "" : section;
   return h(
     C.HStack,
-    { as: "nav", "aria-label": "Ingest", gap: 5, mb: 4, borderBottomWidth: 1, pb: 2 },
+    { as: "nav", "aria-label": "Ingest", mb: 4, borderBottomWidth: 1 },
     SECTIONS.map(([to, label]) =>
-      h(Link, { key: to, to: to ? `${PAGES}/${to}` : PAGES, current: current === to }, label),
+      h(Tab, { key: to, to: to ? `${PAGES}/${to}` : PAGES, current: current === to }, label),
     ),
   );
 }

@@ -46,9 +46,10 @@ export function Note({ title, children, action }) {
 
 /** What went wrong, and a way to try again. */
 export function ErrorNote({ error, retry }) {
+  const isFinal = error.status === 403 || error.status === 404;
   return h(
     C.Alert.Root,
-    { status: error.status === 403 || error.status === 404 ? "warning" : "error", role: "alert", mb: 3 },
+    { status: isFinal ? "warning" : "error", role: "alert", mb: 3 },
     h(C.Alert.Indicator),
     h(
       C.Alert.Content,
@@ -58,7 +59,7 @@ export function ErrorNote({ error, retry }) {
         ? h(C.Alert.Description, null, error.errors.map((e) => `${e.field ?? ""}: ${e.message}`).join(" · "))
         : null,
     ),
-    retry ? h(C.Button, { size: "xs", variant: "outline", onClick: retry }, "Try again") : null,
+    retry && !isFinal ? h(C.Button, { size: "xs", variant: "outline", onClick: retry }, "Try again") : null,
   );
 }
 
@@ -66,8 +67,11 @@ export function ErrorNote({ error, retry }) {
 export const Loading = () =>
   h(C.HStack, { p: 4, role: "status", color: "fg.muted" }, h(C.Spinner, { size: "sm" }), h(C.Text, null, "Loading…"));
 
+/** Width of a name in a list: less where the window is narrow. */
+export const NARROW = { base: "9rem", xl: "16rem" };
+
 /** A long name, cut, with all of it on hover and focus. */
-export function Cut({ children, width = "16rem" }) {
+export function Cut({ children, width = /** @type {any} */ ("16rem") }) {
   return h(
     C.Text,
     {
@@ -82,22 +86,33 @@ export function Cut({ children, width = "16rem" }) {
   );
 }
 
-/** How a run's rows ended, as one bar and in numbers. */
-export function CountsBar({ progress }) {
+/** How a run's rows ended, as one bar. */
+function EndsBar({ progress, height }) {
   const total = Math.max(progress.total, 1);
   const label = ENDS.map(([name]) => `${count(progress[name])} ${name}`).join(", ");
   return h(
+    C.Flex,
+    {
+      h: height,
+      borderRadius: "sm",
+      overflow: "hidden",
+      bg: "bg.emphasized",
+      role: "img",
+      "aria-label": label,
+      title: label,
+    },
+    ENDS.map(([name, color]) =>
+      progress[name] ? h(C.Box, { key: name, bg: color, w: `${(100 * progress[name]) / total}%`, minW: "2px" }) : null,
+    ),
+  );
+}
+
+/** How a run's rows ended, as one bar and in numbers. */
+export function CountsBar({ progress }) {
+  return h(
     C.Box,
     null,
-    h(
-      C.Flex,
-      { h: 3, borderRadius: "sm", overflow: "hidden", bg: "bg.muted", role: "img", "aria-label": label },
-      ENDS.map(([name, color]) =>
-        progress[name]
-          ? h(C.Box, { key: name, bg: color, w: `${(100 * progress[name]) / total}%`, minW: "2px" })
-          : null,
-      ),
-    ),
+    h(EndsBar, { progress, height: 3 }),
     h(
       C.Flex,
       { gap: 4, mt: 2, wrap: "wrap" },
@@ -113,9 +128,23 @@ export function CountsBar({ progress }) {
   );
 }
 
-/** The moving line of a run that works, the resting one of a run that has ended. */
+const BAR = { base: "7rem", xl: "12rem" };
+
+/** How the rows of a run in a list ended. */
+function EndedLine({ progress }) {
+  const text = progress.total ? `${count(progress.processed)} of ${count(progress.total)}` : "no rows";
+  return h(
+    C.Box,
+    { minW: BAR },
+    h(EndsBar, { progress, height: 1.5 }),
+    h(C.Text, { fontSize: "xs", color: "fg.muted", mt: 1 }, text),
+  );
+}
+
+/** The moving line of a run that works; in a list, the ends of the rows of one that has ended. */
 export function ProgressLine({ run, compact = false }) {
   const { progress } = run;
+  if (compact && !isOpen(run)) return h(EndedLine, { progress });
   const { rate, left } = pace(run);
   const working = isOpen(run);
   const value = progress.total ? (100 * progress.processed) / progress.total : working ? null : 100;
@@ -126,7 +155,7 @@ export function ProgressLine({ run, compact = false }) {
     : `${count(progress.processed)} of ${count(progress.total)}`;
   return h(
     C.Box,
-    { minW: compact ? "12rem" : undefined },
+    { minW: compact ? BAR : undefined },
     h(
       C.Progress.Root,
       {
@@ -187,7 +216,7 @@ export function Choice({ label, value, options, onChange }) {
     h("span", null, label),
     h(
       C.NativeSelect.Root,
-      { size: "sm", width: "auto" },
+      { size: "sm", width: "auto", maxW: "14rem" },
       h(
         C.NativeSelect.Field,
         { value, onChange: (event) => onChange(event.target.value), "aria-label": label },

@@ -1,7 +1,7 @@
 // What a file would be taken for: its first rows, and how its columns fit the importer.
 import { C, Fragment, h, useEffect, useState } from "./shell.js";
 import { call } from "./api.js";
-import { count, size } from "./format.js";
+import { count, fact, size } from "./format.js";
 import { Cut, ErrorNote, Loading, Section } from "./pieces.js";
 import { Cell, DataTable, Line } from "./table.js";
 
@@ -67,7 +67,11 @@ function ColumnName({ column }) {
   const fate = isUsed ? `→ ${column.attributes.join(", ")}` : "not used";
   return h(
     C.Box,
-    { "data-column": column.name.slice(0, 100), "data-used": isUsed },
+    {
+      "data-column": column.name.slice(0, 100),
+      "data-used": isUsed,
+      color: isUsed ? undefined : "fg.muted",
+    },
     h(Cut, { width: "12rem" }, column.name),
     h(
       C.Text,
@@ -102,7 +106,7 @@ function FirstRows({ preview }) {
 /** How the file is read, in a few words. */
 function facts(preview) {
   const known = ["encoding", "delimiter", "sheet"].filter((name) => typeof preview.facts[name] === "string");
-  const words = known.map((name) => `${name} ${JSON.stringify(preview.facts[name])}`);
+  const words = known.map((name) => fact(name, preview.facts[name]));
   const malformed = preview.malformed ? [`${count(preview.malformed)} records that are no rows`] : [];
   const partial = preview.is_partial ? [`only the first ${size(HEAD_BYTES)} were looked at`] : [];
   return [`${count(preview.columns.length)} columns`, ...words, ...malformed, ...partial].join(" · ");

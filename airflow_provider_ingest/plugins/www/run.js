@@ -2,11 +2,18 @@
 import { C, Fragment, h, Link, PAGES, useState } from "./shell.js";
 import { query, useResource } from "./api.js";
 import { Chunks } from "./chunks.js";
-import { count, isOpen, size } from "./format.js";
+import { count, fact, isOpen, size } from "./format.js";
 import { CountsBar, Cut, ErrorNote, Facts, Loading, Moment, ProgressLine } from "./pieces.js";
 import { Section, StatusBadge, Took } from "./pieces.js";
 import { Actions } from "./run_actions.js";
 import { Errors } from "./run_errors.js";
+
+/** What a run of the family is, and what is left of it. */
+function fateOf(run) {
+  const origin = run.retry_of ? `retry of #${run.retry_of}` : "the first run";
+  const { total, failed } = run.progress;
+  return total ? `${origin}, ${count(failed)} of ${count(total)} rows failed` : origin;
+}
 
 /** The runs that this one came from and those that came from it. */
 function Family({ run }) {
@@ -17,18 +24,17 @@ function Family({ run }) {
     Section,
     { title: "Retries" },
     h(
-      C.HStack,
-      { as: "ol", listStyleType: "none", gap: 3, wrap: "wrap" },
-      members.map((one, index) =>
+      C.VStack,
+      { align: "start", as: "ol", listStyleType: "none", gap: 2 },
+      members.map((one) =>
         h(
           C.HStack,
-          { as: "li", key: one.id, gap: 1.5 },
-          index ? h("span", { "aria-hidden": true }, "→") : null,
+          { as: "li", key: one.id, gap: 2, wrap: "wrap", fontSize: "sm" },
           one.id === run.id
             ? h(C.Text, { fontWeight: "semibold", "aria-current": "true" }, `#${one.id}`)
             : h(Link, { to: `${PAGES}/runs/${one.id}` }, `#${one.id}`),
           h(StatusBadge, { status: one.status, dry: one.is_dry_run }),
-          h(C.Text, { fontSize: "sm", color: "fg.muted" }, `${count(one.progress.failed)} failed`),
+          h(C.Text, { color: "fg.muted" }, fateOf(one)),
         ),
       ),
     ),
@@ -49,12 +55,14 @@ function Timeline({ run }) {
   return h(Section, { title: "Timeline" }, h(C.Box, { as: "ol", listStyleType: "none" }, steps));
 }
 
-/** What else was found out about the file: encoding, delimiter, … */
+/** How the file was read: its format, and what else was found out about it: encoding, delimiter, … */
 function factsOf(file) {
   const known = Object.entries(file.facts ?? {}).filter(([, value]) => value && typeof value !== "object");
-  const told = ([name, value]) => (value === true ? name : `${name} ${JSON.stringify(value)}`).replaceAll("_", " ");
-  return known.map(told).join(", ");
+  return [file.format, ...known.map(([name, value]) => fact(name, value))].filter(Boolean).join(" · ");
 }
+
+/** Tasks with a log of their own; those of the chunks are behind their cells. */
+const TASKS = ["stage", "plan", "finish"];
 
 function FileFacts({ run }) {
   const file = run.file ?? {};
@@ -65,13 +73,13 @@ function FileFacts({ run }) {
       ["File", h(Cut, { width: "26rem" }, run.original_filename)],
       ["Size", file.size === undefined || file.size === null ? null : size(file.size)],
       ["SHA-256", sha],
-      ["Format", file.format],
       ["Read as", factsOf(file)],
       ["Started", h(Moment, { at: run.started_at })],
       ["Ended", run.completed_at ? h(Moment, { at: run.completed_at }) : null],
       ["Took", h(Took, { run })],
       ["By", run.user_name],
       ["DAG run", h(Link, { to: dag }, h(Cut, { width: "24rem" }, run.dag_run_id))],
+      ["Task logs", TASKS.map((task) => h(Link, { key: task, me: 3, to: `${dag}/tasks/${task}` }, task))],
     ],
   });
 }
@@ -95,6 +103,8 @@ function Header({ run, isEmbedded, onChange, onError }) {
     h(Actions, { run, onChange, onError }),
   );
 }
+
+const DRY = "A dry run: nothing is kept. The numbers are what a real run of this file would have given.";
 
 const Warning = ({ text }) =>
   h(
@@ -123,6 +133,7 @@ export function Run({ id, embedded = false }) {
     error ? h(ErrorNote, { error, retry: reload }) : null,
     run.summary?.error ? h(ErrorNote, { error: new Error(run.summary.error.message) }) : null,
     warnings.map((text) => h(Warning, { key: text, text })),
+    run.is_dry_run ? h(C.Text, { mb: 3, color: "fg.muted" }, DRY) : null,
     isOpen(run) ? h(C.Box, { mb: 4 }, h(ProgressLine, { run })) : null,
     h(CountsBar, { progress: run.progress }),
     run.progress.failed ? h(Errors, { run }) : null,

@@ -10,6 +10,12 @@ import { Trace } from "./trace.js";
 const COLUMNS = 40;
 const MESSAGE = 500;
 
+/** Bars that are shown at first. */
+const BARS = 8;
+
+/** The column that a field is in: the nested `variants[2].price` is in `variants`. */
+const rootOf = (field) => field.split(/[.[]/, 1)[0];
+
 /** One message as a bar; pressed, it is the one whose rows are shown. */
 function Bar({ entry, share, most, isChosen, onChoose }) {
   return h(
@@ -44,14 +50,17 @@ function Bar({ entry, share, most, isChosen, onChoose }) {
   );
 }
 
-/** Messages as bars; each is a button that shows its rows only. */
+/** Messages as bars, the most frequent first; each is a button that shows its rows only. */
 function Bars({ title, entries, total, chosen, onChoose }) {
+  const [isWhole, setWhole] = useState(false);
   if (!entries.length) return null;
+  const shown = isWhole ? entries : entries.slice(0, BARS);
+  const more = entries.length - shown.length;
   return h(
     C.Box,
     { flex: "1 1 18rem", minW: 0, role: "group", "aria-label": title },
     h(C.Heading, { as: "h3", size: "sm", mb: 2 }, title),
-    entries.map((entry) =>
+    shown.map((entry) =>
       h(Bar, {
         key: entry.message,
         entry,
@@ -61,6 +70,7 @@ function Bars({ title, entries, total, chosen, onChoose }) {
         onChoose,
       }),
     ),
+    more ? h(C.Button, { size: "xs", variant: "ghost", onClick: () => setWhole(true) }, `${count(more)} more`) : null,
   );
 }
 
@@ -81,8 +91,9 @@ function Reasons({ errors }) {
 function FailedRow({ row, columns, hasTrace }) {
   const [isOpen, setOpen] = useState(false);
   const validation = row.errors?.validation ?? {};
+  const wrong = new Set(Object.keys(validation).flatMap((field) => [field, rootOf(field)]));
   const cells = columns.map((name) => {
-    const isWrong = Boolean(validation[name]);
+    const isWrong = wrong.has(name);
     return h(
       Cell,
       {
@@ -119,17 +130,19 @@ function FailedRow({ row, columns, hasTrace }) {
         Cell,
         { verticalAlign: "top", whiteSpace: "nowrap" },
         count(row.row_number),
-        line ? h(C.Text, { fontSize: "xs", color: "fg.muted" }, line) : null,
+        line ? h(C.Text, { as: "span", ms: 2, fontSize: "xs", color: "fg.muted" }, line) : null,
       ),
-      cells,
       h(
         Cell,
-        { verticalAlign: "top", minW: "16rem", maxW: "30rem", fontSize: "sm" },
+        { verticalAlign: "top", minW: "16rem", maxW: "30rem", whiteSpace: "normal" },
         h(Reasons, { errors: row.errors }),
       ),
       hasTrace ? h(Cell, { verticalAlign: "top" }, toggle) : null,
+      cells,
     ),
-    isOpen ? h(Line, null, h(Cell, { colSpan: columns.length + 3 }, h(Trace, { trace: row.trace }))) : null,
+    isOpen
+      ? h(Line, null, h(Cell, { colSpan: columns.length + 3, whiteSpace: "normal" }, h(Trace, { trace: row.trace })))
+      : null,
   );
 }
 
@@ -146,13 +159,14 @@ function FailedRows({ run, chosen }) {
   const known = run.file?.columns ?? [];
   const columns = [...new Set([...known, ...rows.flatMap((row) => Object.keys(row.data))])].slice(0, COLUMNS);
   const hasTrace = rows.some((row) => row.trace);
-  const head = ["Row", ...columns.map((name) => h(Cut, { width: "10rem" }, name)), "What is wrong"];
+  const trace = hasTrace ? [h(C.VisuallyHidden, null, "Trace")] : [];
+  const head = ["Row", "What is wrong", ...trace, ...columns.map((name) => h(Cut, { width: "10rem" }, name))];
   return h(
     Fragment,
     null,
     h(
       DataTable,
-      { label: "Failed rows", head: hasTrace ? [...head, h(C.VisuallyHidden, null, "Trace")] : head },
+      { label: "Failed rows", head },
       rows.map((row) => h(FailedRow, { key: row.row_number, row, columns, hasTrace })),
     ),
     h(Pager, { meta: data.data.rows_meta, onPage: setPage }),

@@ -1,7 +1,7 @@
 // Runs as a table, one line each: on the page of all runs, of an importer, and on the tab of a DAG.
 import { C, h, Link, PAGES } from "./shell.js";
 import { count, isOpen } from "./format.js";
-import { Cut, Moment, ProgressLine, StatusBadge, Took } from "./pieces.js";
+import { Cut, Moment, NARROW, ProgressLine, StatusBadge, Took } from "./pieces.js";
 import { Cell, DataTable, Line } from "./table.js";
 
 /** Every two seconds while something works, else at rest. */
@@ -21,7 +21,11 @@ function RunLine({ run, hideImporter }) {
       : h(
           Cell,
           null,
-          h(Link, { to: `${PAGES}/importers/${encodeURIComponent(run.importer)}` }, h(Cut, null, run.importer)),
+          h(
+            Link,
+            { to: `${PAGES}/importers/${encodeURIComponent(run.importer)}` },
+            h(Cut, { width: NARROW }, run.importer),
+          ),
         ),
     h(Cell, { whiteSpace: "nowrap" }, h(StatusBadge, { status: run.status, dry: run.is_dry_run })),
     h(Cell, null, h(ProgressLine, { run, compact: true })),

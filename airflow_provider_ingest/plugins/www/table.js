@@ -3,8 +3,8 @@ import { C, h } from "./shell.js";
 
 /**
  * A table with a name, its head and its rows.
- * @param {{label: string, head: any[], numbers?: string[], children?: any}} props `head` holds one text or element per
- *   column, `numbers` the names of those that hold numbers
+ * @param {{label: string, head: any[], numbers?: string[], children?: any}} props `head` holds one
+ *   text or element per column, `numbers` the names of those that hold numbers
  */
 export function DataTable({ label, head, numbers = [], children }) {
   const columns = head.map((name, index) =>
@@ -16,15 +16,18 @@ export function DataTable({ label, head, numbers = [], children }) {
   );
   return h(
     C.Table.ScrollArea,
-    { tabIndex: 0, role: "region", "aria-label": label, borderWidth: 1, borderRadius: "md" },
+    { tabIndex: 0, role: "region", "aria-label": label, position: "relative" },
     h(
       C.Table.Root,
-      { size: "sm", "aria-label": label },
+      { size: "sm", striped: true, "aria-label": label },
       h(C.Table.Header, null, h(C.Table.Row, null, columns)),
       h(C.Table.Body, null, children),
     ),
   );
 }
+
+/** The name of a field or attribute in a table, whose lines are shaded as plain code would be. */
+export const Name = ({ children }) => h(C.Code, { variant: "outline", me: 1 }, children);
 
 /** A line of a table. */
 export const Line = C.Table.Row;

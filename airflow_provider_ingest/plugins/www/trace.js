@@ -3,9 +3,12 @@ import { C, Fragment, h } from "./shell.js";
 import { cellText } from "./cells.js";
 
 const VALUE = 200;
+
+/** Name of the first step; a transformer that builds its value from the row stands in its place. */
+const INPUT = "input";
 const arrow = h("span", { "aria-hidden": true }, "→");
 
-const Value = ({ value }) => h(C.Code, null, h("bdi", null, cellText(value).slice(0, VALUE) || "∅"));
+const Value = ({ value }) => h(C.Code, { variant: "outline" }, h("bdi", null, cellText(value).slice(0, VALUE) || "∅"));
 
 /** The steps of one attribute: a value, the step that changed it, the next value. */
 function Steps({ attribute, steps }) {
@@ -17,22 +20,35 @@ function Steps({ attribute, steps }) {
       h(
         Fragment,
         { key: index },
-        index ? h(C.Text, { as: "span", color: "fg.muted", fontSize: "xs" }, arrow, ` ${step} `, arrow) : null,
+        step === INPUT
+          ? null
+          : h(C.Text, { as: "span", color: "fg.muted", fontSize: "xs" }, index ? arrow : null, ` ${step} `, arrow),
         h(Value, { value }),
       ),
     ),
   );
 }
 
-/** Which field filled which attribute, and under which condition. */
+const mappingText = (one) =>
+  `${one.field ?? "the whole row"} → ${one.attribute}${one.condition ? ` (${one.condition})` : ""}`;
+
+/** Which field filled which attribute, and which conditions did not hold. */
 function Mappings({ mappings }) {
+  const line = (title, listed) =>
+    listed.length
+      ? h(C.Text, { color: "fg.muted", fontSize: "xs", mt: 2 }, title, listed.map(mappingText).join(", "))
+      : null;
   return h(
-    C.Text,
-    { color: "fg.muted", fontSize: "xs", mt: 2 },
-    "Active mappings: ",
-    mappings
-      .map((one) => `${one.field ?? "the whole row"} → ${one.attribute}${one.condition ? ` (${one.condition})` : ""}`)
-      .join(", "),
+    Fragment,
+    null,
+    line(
+      "Active mappings: ",
+      mappings.filter((one) => one.active),
+    ),
+    line(
+      "Not active: ",
+      mappings.filter((one) => !one.active),
+    ),
   );
 }
 

@@ -7,6 +7,7 @@ from importlib import import_module
 from airflow_provider_ingest.cli.definition import PACKAGE, get_cli_commands
 
 NAMES = ["list", "run", "status", "cancel", "retry", "explain", "prune-files", "prune-rows", "init", "doctor"]
+NAMES += ["fab-permissions"]
 
 
 def test_the_commands_are_those_of_the_contract() -> None:
@@ -22,6 +23,7 @@ def test_every_command_has_a_body_and_takes_an_output_format() -> None:
         "prune-rows": "pruning.prune_rows",
         "init": "init.init_importer",
         "doctor": "doctor.doctor",
+        "fab-permissions": "fab_permissions.grant_pages",
     }
     for command in get_cli_commands()[0].subcommands:
         module, _, name = bodies.get(command.name, f"commands.{command.name}").rpartition(".")
