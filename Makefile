@@ -1,11 +1,14 @@
 # Each of these sets up what it needs; without make, call the scripts.
-.PHONY: demo up test lint bench torture constraints
+.PHONY: demo up cluster-demo test lint bench torture constraints
 
 demo:  ## Airflow from nothing, products uploaded and imported, the result printed
 	@scripts/demo
 
 up:  ## the same, and Airflow stays up
 	@scripts/up
+
+cluster-demo:  ## two Celery workers, PostgreSQL, Redis and S3 from nothing, a file imported; add KILL=1 to kill a worker
+	@scripts/cluster-demo $(if $(KILL),--kill)
 
 test:  ## the whole test suite
 	@scripts/test
@@ -20,9 +23,12 @@ bench:  ## speed and memory, beside their rivals in the same run
 	    $${INGEST_VENV:-.venv}/bin/python -m tests.benchmarks.$$name || exit 1; \
 	done
 
-torture:  ## a hundred workers killed on each database, and every row counted
+torture:  ## a hundred workers killed on each database, tasks and servers of whole Airflows, and every row counted
 	@scripts/environment dev
 	@$${INGEST_VENV:-.venv}/bin/python -m tests.torture 100
+	@$${INGEST_VENV:-.venv}/bin/python -m tests.torture.whole_airflow sqlite
+	@$${INGEST_VENV:-.venv}/bin/python -m tests.torture.whole_airflow postgres
+	@INGEST_TEST_CLUSTER=1 $${INGEST_VENV:-.venv}/bin/python -m pytest -q tests/integration/test_cluster.py
 
 constraints:  ## pin the newest versions that fit, for all Pythons; markers go, since a pin installs nothing by itself
 	@scripts/environment dev
