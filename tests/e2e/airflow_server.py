@@ -13,7 +13,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, closing
+from contextlib import closing
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -21,21 +21,14 @@ from typing import Any
 
 import httpx
 
+from tests.e2e.ports import free_ports
+
 CHECKOUT = Path(__file__).resolve().parents[2]
 USERS = ("admin", "user", "viewer")
 """Users, each named like its role; the password is the name."""
 
 STATE = "server.json"
 """How to reach a running server, in its home."""
-
-
-def free_ports(count: int) -> list[int]:
-    """Ports that nobody listens on at the moment, all different."""
-    with ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for each in sockets:
-            each.bind(("127.0.0.1", 0))
-        return [each.getsockname()[1] for each in sockets]
 
 
 @dataclass
@@ -59,6 +52,7 @@ class AirflowServer:
         :param settings: more environment variables.
         """
         port, worker_logs, trigger_logs = free_ports(3)
+        (statsd,) = free_ports(1, socket.SOCK_DGRAM)
         for source in (CHECKOUT / "dags", CHECKOUT / "tests" / "e2e" / "dags"):
             shutil.copytree(source, home / "dags", dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
         shutil.copytree(CHECKOUT / "dags" / "data", home / "files", dirs_exist_ok=True)
@@ -88,6 +82,14 @@ class AirflowServer:
             "AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": f"sqlite:///{home / 'airflow.db'}",
             "AIRFLOW__LOGGING__TRIGGER_LOG_SERVER_PORT": str(trigger_logs),
             "AIRFLOW__LOGGING__WORKER_LOG_SERVER_PORT": str(worker_logs),
+            "AIRFLOW__METRICS__METRICS_ALLOW_LIST": "^ingest[.]",
+            "AIRFLOW__METRICS__STATSD_INFLUXDB_ENABLED": "True",
+            "AIRFLOW__METRICS__STATSD_ON": "True",
+            "AIRFLOW__METRICS__STATSD_PORT": str(statsd),
+            "AIRFLOW__OPENLINEAGE__SELECTIVE_ENABLE": "True",
+            "AIRFLOW__OPENLINEAGE__TRANSPORT": json.dumps(
+                {"type": "file", "log_file_path": str(home / "lineage.jsonl"), "append": True}
+            ),
             "AIRFLOW__SCHEDULER__SCHEDULER_IDLE_SLEEP_TIME": "0.2",
             "AIRFLOW__USAGE_DATA_COLLECTION__ENABLED": "False",
             "AIRFLOW__WORKERS__MIN_HEARTBEAT_INTERVAL": "1",
@@ -291,4 +293,6 @@ if __name__ == "__main__":
         print(
             f"{started.url} (user and password: admin). Tests use it with INGEST_TEST_AIRFLOW={place}. Ctrl-C ends it."
         )
-        signal.sigwait({signal.SIGINT, signal.SIGTERM})
+        ends = {signal.SIGINT, signal.SIGTERM}
+        signal.pthread_sigmask(signal.SIG_BLOCK, ends)  # else SIGTERM ends this process alone, and leaves Airflow
+        signal.sigwait(ends)

@@ -60,7 +60,7 @@ print(*[failed_run(store, slug).id for slug in ("products", "customers", "gone")
 @contextmanager
 def fab_server(home: Path) -> Iterator[tuple[AirflowServer, dict[str, int]]]:
     """The server, and a run with failed rows of two importers and of one that is gone, by slug."""
-    base = AirflowServer.prepare(home, AIRFLOW__CORE__AUTH_MANAGER=FAB)
+    base = AirflowServer.prepare(home, AIRFLOW__CORE__AUTH_MANAGER=FAB, AIRFLOW__FAB__CACHE_TTL="0")
     base.run_cli("db", "migrate")
     base.run_cli("dags", "reserialize")
     subprocess.run(["python", "-c", MAKE_USERS, json.dumps([ROLES, USERS])], env=base.environment, check=True, cwd=home)

@@ -7,13 +7,14 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
 import httpx
 
-from tests.e2e.airflow_server import AirflowServer, free_ports
+from tests.e2e.airflow_server import AirflowServer
+from tests.e2e.ports import free_ports
 
 
 @contextmanager
@@ -45,7 +46,8 @@ def second_api_server(
             time.sleep(0.3)
         yield server
     finally:
-        os.killpg(server.process.pid, signal.SIGTERM)
+        with suppress(ProcessLookupError):  # a test may have killed it
+            os.killpg(server.process.pid, signal.SIGTERM)
         server.process.wait(30)
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 
+import httpx
 import pytest
 
 from tests.e2e.airflow_server import AirflowServer
@@ -92,3 +94,54 @@ def test_the_integer_id_of_the_user_is_kept(fab: Fab) -> None:
     assert run["user_name"] == "products_only"
     assert isinstance(run["user_id"], int)
     assert airflow.post(f"{API}/{run['id']}/cancel", "products_only").status_code == 200
+
+
+# -- the status tables -------------------------------------------------------------------------------------------------
+
+RUNS_TABLE, ROWS_TABLE = "/pluginsv2/ingest-runs/list/", "/pluginsv2/ingest-rows/list/"
+
+
+def table(airflow: AirflowServer, path: str, user: str | None) -> httpx.Response:
+    """A status table as a browser gets it, with the cookie of Airflow's UI."""
+    cookies = {"_token": airflow.token(user)} if user else {}
+    return httpx.get(airflow.url + path, cookies=cookies, timeout=120)
+
+
+def test_the_tables_lead_nobody_to_a_second_login(fab: Fab) -> None:
+    airflow, _ = fab
+    for path in (RUNS_TABLE, ROWS_TABLE):
+        answer = table(airflow, path, None)
+        assert answer.status_code == 302
+        assert answer.headers["location"].startswith(f"{airflow.url}/api/v2/auth/login?next=")
+        assert table(airflow, path, "viewer").status_code == 403, "they have no right to them by default"
+        answer = table(airflow, path, "admin")
+        assert answer.status_code == 200
+        assert "set-cookie" not in answer.headers, "it would end the session of FAB's own pages"
+
+
+def test_the_permission_is_given_to_roles_by_a_command(fab: Fab) -> None:
+    airflow, runs = fab
+    airflow.run_cli("ingest", "fab-permissions")
+    given = json.loads(airflow.run_cli("ingest", "fab-permissions", "--role", "products_only", "-o", "json").stdout)
+    assert {line["permission"] for line in given} == {"can_read on Plugins", "can_read on Ingest Tables"}
+    assert (
+        "There is no role 'nobody'"
+        in airflow.run_cli("ingest", "fab-permissions", "--role", "nobody", check=False).stderr
+    )
+    for user in ("viewer", "user", "admin"):
+        page = table(airflow, RUNS_TABLE, user).text
+        assert all(f"{slug}.csv" in page for slug in runs), user
+    assert airflow.get("/api/v2/plugins", "viewer").status_code == 200
+
+
+def test_the_tables_show_what_may_be_read_and_change_nothing(fab: Fab) -> None:
+    airflow, runs = fab
+    page = table(airflow, RUNS_TABLE, "products_only").text
+    assert "products.csv" in page
+    assert "customers.csv" not in page
+    assert "gone.csv" not in page
+    filtered = table(airflow, f"{ROWS_TABLE}?_flt_0_run_id={runs['customers']}", "products_only").text
+    assert "The given data was invalid." not in filtered
+    assert "The given data was invalid." in table(airflow, ROWS_TABLE, "products_only").text
+    for action in ("add", "show/1", "edit/1", "delete/1", "action/delete/1"):
+        assert table(airflow, f"/pluginsv2/ingest-runs/{action}", "admin").status_code == 404

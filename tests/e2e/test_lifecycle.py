@@ -128,7 +128,8 @@ def test_a_run_with_too_many_failed_rows_stops_and_says_why(airflow: AirflowServ
     run = ended(airflow, "strict", start(airflow, "strict", payload=path))
     assert run.status is RunStatus.FAILED
     assert run.summary["error"]["code"] == "reject_limit"
-    assert "the importer allows 1" in run.summary["error"]["message"]
+    message = run.summary["error"]["message"]
+    assert "the importer allows 1. Most often: sku: The value does not have the required format." in message
 
 
 def test_the_same_file_again_is_refused_unless_it_is_forced(airflow: AirflowServer, file):

@@ -81,4 +81,4 @@ def test_airflow_migrates_its_tables_and_lists_its_importers(installed: Installe
 def test_airflow_shows_its_settings(installed: Installed) -> None:
     shown = installed.run("airflow", "config", "list", "--section", "ingest", "--include-descriptions", "--show-values")
     assert "url_prefix = /api/v1/ingest" in shown
-    assert "Rows per chunk" in shown
+    assert "Most rows in a chunk" in shown

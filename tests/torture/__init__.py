@@ -1,1 +1,1 @@
-"""Runs whose chunks are killed again and again: ``python -m tests.torture [kills] [seed] [postgres|sqlite]``."""
+"""Runs whose chunks are killed again and again: ``python -m tests.torture [kills] [seed] [database]``."""

@@ -1,0 +1,77 @@
+"""``airflow ingest doctor`` names what is wrong and how to mend it; each case breaks a real configuration."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+from tests.e2e.airflow_server import AirflowServer
+from tests.e2e.ports import free_ports
+
+
+def mends(airflow: AirflowServer, **settings: str) -> dict[str, str]:
+    """What the doctor wants done under these settings, by check."""
+    sick = replace(airflow, environment={**airflow.environment, **settings})
+    done = sick.run_cli("ingest", "doctor", "-o", "json", check=False)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+    return {finding["check"]: finding["mend"] for finding in json.loads(done.stdout) if finding["mend"]}
+
+
+def test_the_doctor_finds_a_working_installation_well(airflow: AirflowServer) -> None:
+    done = airflow.run_cli("ingest", "doctor", "-o", "json")
+    findings = {finding["check"]: finding["mend"] for finding in json.loads(done.stdout)}
+    assert set(findings) >= {"settings", "tables", "ingest_db", "staging", "api", "importer products"}
+    assert not any(findings.values())
+
+
+def test_a_bad_value_is_named_with_its_key_and_an_example(airflow: AirflowServer) -> None:
+    assert mends(airflow, AIRFLOW__INGEST__CHUNK_SIZE="many") == {
+        "settings": "[ingest] chunk_size = 'many' cannot be used: expected a whole number from 1. For example: 250000"
+    }
+
+
+def test_missing_connection_storage_and_api_are_named_together(airflow: AirflowServer, tmp_path: Path) -> None:
+    in_the_way = tmp_path / "file"
+    in_the_way.write_text("a file where a directory should be")
+    (nobody,) = free_ports(1)
+    found = mends(
+        airflow,
+        AIRFLOW__INGEST__DB_CONN_ID="nowhere",
+        AIRFLOW__INGEST__STORAGE_PATH=str(in_the_way / "ingest"),
+        AIRFLOW__API__BASE_URL=f"http://127.0.0.1:{nobody}",
+    )
+    assert set(found) == {"ingest_db", "staging", "api"}
+    assert "there is no Airflow connection 'nowhere'" in found["ingest_db"]
+    assert "GRANT SELECT, INSERT, UPDATE, DELETE ON ingest_runs" in found["ingest_db"]
+    assert "set [ingest] storage_path to a place that API server and workers share" in found["staging"]
+    assert "start 'airflow api-server', or correct [api] base_url" in found["api"]
+
+
+def test_a_database_without_the_tables_and_a_wrong_address_are_named(airflow: AirflowServer, tmp_path: Path) -> None:
+    empty = tmp_path / "empty.db"
+    empty.touch()
+    found = mends(
+        airflow,
+        AIRFLOW__DATABASE__SQL_ALCHEMY_CONN=f"sqlite:///{empty}",
+        AIRFLOW_CONN_INGEST_DB=json.dumps({"conn_type": "sqlite", "host": str(empty)}),
+        AIRFLOW__INGEST__URL_PREFIX="/elsewhere",
+    )
+    assert set(found) == {"tables", "ingest_db", "api"}
+    assert "airflow db migrate" in found["tables"]
+    assert "airflow db migrate" in found["ingest_db"]
+    assert "url_prefix" in found["api"]
+
+
+def test_a_connection_to_another_database_is_noticed(airflow: AirflowServer, tmp_path: Path) -> None:
+    other = tmp_path / "other.db"
+    airflow.python(
+        "from sqlalchemy import create_engine; from airflow_provider_ingest.models import metadata;"
+        f"metadata.create_all(create_engine('sqlite:///{other}'))"
+    )
+    airflow.run_cli("ingest", "run", "customers", "--file", "customers.csv", "--dry-run")
+    connection = json.dumps({"conn_type": "sqlite", "host": str(other)})
+    found = mends(airflow, AIRFLOW_CONN_INGEST_DB=connection)
+    assert set(found) == {"ingest_db"}
+    assert "leads to another database" in found["ingest_db"]
