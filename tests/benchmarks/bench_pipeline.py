@@ -14,7 +14,11 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Mapping
+from concurrent.futures import Executor, ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 from tests.benchmarks.dataset import TABLE, Dataset, make_dataset
@@ -22,7 +26,7 @@ from tests.benchmarks.dataset import TABLE, Dataset, make_dataset
 FOLDER = Path(os.environ.get("INGEST_BENCH_DATA", str(Path(tempfile.gettempdir()) / "ingest-bench")))
 RIVAL = "COPY of the clean rows"
 COLD = "import in a new process, its imports included"
-TWO = "import in two chunks at a time, in two new processes"
+TWO = "import in two chunks at a time, in two processes"
 WAYS = (RIVAL, "import", "dry run", COLD, TWO)
 WARM_UP_ROWS = 2_000
 
@@ -68,60 +72,89 @@ def copy_clean(dsn: str, data: Dataset) -> None:
             copy.write(block)
 
 
-def work(dsn: str, data: Dataset, chunk_rows: int, *, dry_run: bool, only: int | None = None) -> None:
-    """Plan the file and work its chunks, as the tasks do, with the row log in memory."""
+def new_store(folder: Path) -> Any:
+    """A store of runs and row logs in an SQLite file, as a fresh Airflow has it."""
+    import sqlalchemy as sa
+
+    from airflow_provider_ingest.models import metadata
+    from airflow_provider_ingest.storage.sql_store import SqlStore
+
+    engine = sa.create_engine(f"sqlite:///{folder}/ingest.db", connect_args={"timeout": 30})
+    metadata.create_all(engine)
+    return SqlStore.on_engine(engine)
+
+
+def work_one(dsn: str, folder: Path, run_id: int, reader: Mapping[str, Any], index: int) -> None:
+    """What the task of one chunk does."""
     from airflow_provider_ingest.engine.work import work_chunk
-    from airflow_provider_ingest.formats import plan_file, read_chunk
-    from airflow_provider_ingest.runs.records import NewRun
-    from airflow_provider_ingest.runs.status import RunStatus
+    from airflow_provider_ingest.formats import read_chunk
     from airflow_provider_ingest.runs.summary import event_of
     from airflow_provider_ingest.targets import open_target
-    from airflow_provider_ingest.testing.memory_store import MemoryStore
 
-    config, store = importer(dsn), MemoryStore()
-    key = str(uuid4())
-    new = NewRun(key=key, importer="orders", dag_id="ingest_orders", dag_run_id=key, is_dry_run=dry_run)
-    run = store.create_run(new)
-    store.change_status(run.id, RunStatus.PROCESSING)
+    config, store = importer(dsn), new_store(folder)
+    run, chunk = store.get_run(run_id), store.chunk(run_id, index)
+    work_chunk(
+        config=config, run=event_of(run), run_key=run.key, chunk=chunk, batches=read_chunk(reader, chunk),
+        store=store, target=open_target(dsn, config),
+    )  # fmt: skip
+
+
+def work(dsn: str, data: Dataset, chunk_rows: int, *, dry_run: bool, pool: Executor | None = None) -> float:
+    """Plan the file and work its chunks, as the tasks do, with run and row log in an SQLite database; seconds."""
+    from airflow_provider_ingest.formats import plan_file
+    from airflow_provider_ingest.runs.records import NewRun
+    from airflow_provider_ingest.runs.status import RunStatus
+
     with tempfile.TemporaryDirectory() as scratch:
-        plan = plan_file(data.raw, options={}, chunk_rows=chunk_rows, scratch=Path(scratch))
+        folder = Path(scratch)
+        store, key = new_store(folder), str(uuid4())
+        new = NewRun(key=key, importer="orders", dag_id="ingest_orders", dag_run_id=key, is_dry_run=dry_run)
+        run = store.create_run(new)
+        store.change_status(run.id, RunStatus.PROCESSING)
+        started = time.perf_counter()
+        plan = plan_file(data.raw, options={}, chunk_rows=chunk_rows, scratch=folder)
         store.record_plan(run.id, plan.chunks)
-        for chunk in plan.chunks:
-            if only is not None and chunk.index != only:
-                continue
-            work_chunk(
-                config=config, run=event_of(run), run_key=run.key, chunk=chunk, batches=read_chunk(plan.reader, chunk),
-                store=store, target=open_target(dsn, config),
-            )  # fmt: skip
-    counts = store.get_run(run.id).counts
-    if only is None and (counts.created, counts.failed) != (data.rows - data.bad, data.bad):
+        if pool is None:
+            for chunk in plan.chunks:
+                work_one(dsn, folder, run.id, plan.reader, chunk.index)
+        else:
+            works = [
+                pool.submit(work_one, dsn, folder, run.id, dict(plan.reader), chunk.index) for chunk in plan.chunks
+            ]
+            for one in works:
+                one.result()
+        seconds = time.perf_counter() - started
+        counts = store.get_run(run.id).counts
+    if (counts.created, counts.failed) != (data.rows - data.bad, data.bad):
         raise SystemExit(f"The run is wrong: {counts}, expected {data.bad} failed rows.")
+    return seconds
+
+
+def warm_up(dsn: str) -> None:
+    """Imports, and what a process does once."""
+    work(dsn, make_dataset(FOLDER, WARM_UP_ROWS), WARM_UP_ROWS, dry_run=True)
 
 
 def child(way: str, dsn: str, rows: int) -> None:
     """One measurement in this process."""
     data = make_dataset(FOLDER, rows)
-    if way in ("import", "dry run"):
-        work(dsn, make_dataset(FOLDER, WARM_UP_ROWS), rows, dry_run=True)
     started = time.perf_counter()
     if way == RIVAL:
         copy_clean(dsn, data)
+        seconds = time.perf_counter() - started
     elif way == TWO:
-        half = -(-rows // 2)
-        code = "import sys; from tests.benchmarks.bench_pipeline import half_work; half_work(*sys.argv[1:])"
-        parts = [subprocess.Popen([sys.executable, "-c", code, dsn, str(rows), str(half), str(i)]) for i in range(2)]
-        if any(part.wait() for part in parts):
-            raise SystemExit("One of the two processes failed.")
+        with ProcessPoolExecutor(2, get_context("spawn"), warm_up, (dsn,)) as pool:
+            for waiting in [pool.submit(time.sleep, 1) for _ in range(2)]:
+                waiting.result()
+            seconds = work(dsn, data, -(-rows // 2), dry_run=False, pool=pool)
+    elif way == COLD:
+        work(dsn, data, rows, dry_run=False)
+        seconds = time.perf_counter() - started
     else:
-        work(dsn, data, rows, dry_run=way == "dry run")
-    seconds = time.perf_counter() - started
-    usage = resource.getrusage(resource.RUSAGE_SELF)
+        warm_up(dsn)
+        seconds = work(dsn, data, rows, dry_run=way == "dry run")
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN if way == TWO else resource.RUSAGE_SELF)
     print(json.dumps({"seconds": seconds, "cpu": usage.ru_utime + usage.ru_stime, "megabytes": usage.ru_maxrss / 1024}))
-
-
-def half_work(dsn: str, rows: str, chunk_rows: str, index: str) -> None:
-    """One of two chunks, in a process of its own."""
-    work(dsn, make_dataset(FOLDER, int(rows)), int(chunk_rows), dry_run=False, only=int(index))
 
 
 def measure(rows: int, rounds: int) -> dict[str, list[dict[str, float]]]:

