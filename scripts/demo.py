@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import fcntl
+import signal
 import sqlite3
 import sys
 import time
@@ -27,6 +28,8 @@ def main() -> int:
     """Run the demo; 0 only if the ledger adds up and is what the file's generator expects."""
     arguments = _arguments()
     HOME.mkdir(exist_ok=True)
+    for end in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):  # whoever ends the demo ends its Airflow
+        signal.signal(end, signal.default_int_handler)
     with (HOME / "lock").open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
