@@ -10,10 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from airflow_provider_ingest.engine.key_order import contested_rows, store_keys
 from airflow_provider_ingest.formats import read_chunk
-from airflow_provider_ingest.runs.columns import pl
-from airflow_provider_ingest.runs.frames import MALFORMED, ROW_NUMBER, RowBatch
+from airflow_provider_ingest.runs.columns import ROW_NUMBER, pl
 from airflow_provider_ingest.runs.records import ChunkPlan
 
 if TYPE_CHECKING:
@@ -21,6 +19,7 @@ if TYPE_CHECKING:
     from airflow_provider_ingest.formats.contract import FilePlan
     from airflow_provider_ingest.importers.config import IngestConfig
     from airflow_provider_ingest.importers.mapping import Relation
+    from airflow_provider_ingest.runs.frames import RowBatch
     from airflow_provider_ingest.storage.files import Staging
 
 log = logging.getLogger(__name__)
@@ -47,6 +46,8 @@ def set_contested_apart(
 
     :param prefix: reference in staging below which the lists of rows are kept.
     """
+    from airflow_provider_ingest.engine.key_order import contested_rows, store_keys
+
     assert config.key is not None, "needs_order() was asked"
     attributes = config.key.attributes
     keys = compiled.keys_only(attributes)
@@ -89,6 +90,8 @@ def batches_of(reader: Mapping[str, Any], chunk: ChunkPlan, staging: Staging) ->
         for batch in read_chunk(reader, _located(chunk, staging)):
             yield batch if numbers is None else replace(batch, frame=batch.frame.filter(~_among(numbers)))
         return
+    from airflow_provider_ingest.runs.frames import MALFORMED
+
     for source in chunk.location[CONTESTED]:
         origin = ChunkPlan(rows=0, **source)
         numbers = _numbers(staging, origin.location[WITHOUT])

@@ -5,11 +5,10 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING, Any
 
-import polars as pl
 from sqlalchemy import text
 
 from airflow_provider_ingest.models import MESSAGE_LENGTH
-from airflow_provider_ingest.runs.frames import LINE_NUMBER, ROW_NUMBER
+from airflow_provider_ingest.runs.columns import LINE_NUMBER, ROW_NUMBER, pl
 from airflow_provider_ingest.storage.sql_store_base import ROWS
 
 if TYPE_CHECKING:

@@ -100,6 +100,7 @@ class AirflowServer:
             "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
             **settings,
         }
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)  # each task would compile all that it imports
         return cls(home, url, environment)
 
     def start(self, timeout: float = 600) -> AirflowServer:

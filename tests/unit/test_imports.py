@@ -50,6 +50,17 @@ def test_a_dag_file_loads_nothing_that_works_rows_or_answers_requests():
     assert not imported_by(DAG_FILE) & set(HEAVY)
 
 
+def test_tasks_that_work_no_rows_load_nothing_that_does():
+    code = """
+import sys
+import airflow.sdk
+before = set(sys.modules)
+from airflow_provider_ingest.operators import chunk, contested, finish, plan, stage
+from airflow_provider_ingest.storage import sql_store
+"""
+    assert not imported_by(code) & {"polars", "pyarrow", "numpy"}
+
+
 def test_the_package_alone_loads_next_to_nothing():
     code = "import sys\nbefore = set(sys.modules)\nimport airflow_provider_ingest"
     assert not {name for name in imported_by(code) if name.partition(".")[0] in (*HEAVY, "airflow", "sqlalchemy")}
