@@ -55,6 +55,8 @@ class Grammar:
     """The text up to the next delimiter or newline."""
     closing: re.Pattern[bytes]
     """A quote that may close a field."""
+    marks: re.Pattern[bytes]
+    """What makes a record more than fields between delimiters: a quote, an escape, a newline."""
 
     def cells(self, record: bytes) -> list[bytes] | None:
         """The cells of a record without its newline, or ``None`` if it is broken."""
@@ -63,6 +65,8 @@ class Grammar:
 
     def texts(self, record: bytes) -> list[bytes] | None:
         """The fields of a record as they are written, quotes included, or ``None`` if it is broken."""
+        if not self.marks.search(record):
+            return record.split(self.delimiter)
         texts: list[bytes] = []
         position, size = 0, len(record)
         while True:
@@ -120,6 +124,7 @@ def grammar(dialect: Dialect) -> Grammar:
         re.compile(opened, re.DOTALL),
         re.compile(text, re.DOTALL),
         re.compile(q + end if quote else b"(?!)", re.DOTALL),
+        re.compile(rb"[\r\n" + q + e + b"]"),
     )
 
 

@@ -10,7 +10,7 @@ import polars as pl
 import pyarrow as pa
 
 from airflow_provider_ingest.formats.csv_exact import Grammar
-from airflow_provider_ingest.formats.csv_rows import ARROW_BLOCK, BOM, is_utf8, read_arrow
+from airflow_provider_ingest.formats.csv_rows import ARROW_BLOCK, BOM, is_utf8, read_arrow, text_frame
 from airflow_provider_ingest.runs.frames import LINE_NUMBER, MALFORMED, ROW_NUMBER
 
 
@@ -31,9 +31,7 @@ def plain_rows(data: bytes, rows: int, columns: Sequence[str], rules: Grammar) -
         return None
     if table.num_rows != rows:
         return None
-    frame = pl.DataFrame(pl.from_arrow(table))
-    frame.columns = list(columns)
-    return frame
+    return text_frame(table, columns)
 
 
 def _refuse(row: Any) -> str:

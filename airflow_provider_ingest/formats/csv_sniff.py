@@ -60,7 +60,8 @@ def sample_records(sample: bytes, rules: Grammar, most: int = _MAX_RECORDS, *, l
             cells = rules.cells(sample[position:stop]) if is_good else None
             yield SampleRecord(position, stop, end, line, cells)
             found += 1
-        line += len(NEWLINE.findall(sample, position, end))
+        is_one_line = sample.find(b"\n", position, stop) < 0 and sample.find(b"\r", position, stop) < 0
+        line += 1 if is_one_line else len(NEWLINE.findall(sample, position, end))
         position = end
 
 
@@ -142,7 +143,7 @@ def _score(sample: bytes, dialect: Dialect) -> float:
         return 0.0
     even = (number / len(rows)) ** 2 * (width - 1) / width
     cells = [text for row in rows for text in row[:_MAX_CELLS]]
-    known = sum(_is_known(cell, dialect.quote) for cell in cells) / len(cells)
+    known = sum(number for cell, number in Counter(cells).items() if _is_known(cell, dialect.quote)) / len(cells)
     mended = sum(
         recover(rules, sample[record.start : record.stop], width)[1] for record in records if record.cells is None
     )

@@ -25,7 +25,7 @@ _WESTERN = re.compile(
     rb"|(?<=[\s\d(,;\t\"'A-Za-z])[\x80\x82\x84\x85\x91-\x97\xa0\xa3\xa7\xab\xb0\xb2\xb3\xb4\xb5\xb7\xbb\xbf]",
     re.DOTALL,
 )
-_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x7f]")
+_CONTROL = bytes((*range(0x09), *range(0x0E, 0x1B), 0x7F))
 _PAIR = re.compile(rb"[\x81-\x9f\xe0-\xfc][\x40-\xfc]")
 
 
@@ -45,8 +45,10 @@ def find_encoding(head: bytes, others: tuple[bytes, ...] = ()) -> tuple[str, int
     if wide:
         return wide
     sample = b"\n".join((head, *others))
-    if len(_CONTROL.findall(sample)) > max(_FEW_CONTROLS, len(sample) // 20):
+    if len(sample) - len(sample.translate(None, _CONTROL)) > max(_FEW_CONTROLS, len(sample) // 20):
         raise FormatError("The file is no text: it holds control characters as only binary files do.")
+    if sample.isascii():
+        return "utf-8", 0
     try:
         codecs.getincrementaldecoder("utf-8")().decode(head, final=len(head) < SAMPLE_BYTES)
         if not others:
