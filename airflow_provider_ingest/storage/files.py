@@ -8,6 +8,7 @@ relative to the storage, as it is kept with a run; it is the only thing that tra
 from __future__ import annotations
 
 import hashlib
+import os
 import shutil
 import unicodedata
 import uuid
@@ -93,7 +94,13 @@ class Upload:
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
         try:
+            if kind is None and self._staging.is_local:  # what was accepted outlives a power cut
+                self._file.flush()
+                os.fsync(self._file.fileno())
             self._file.close()
+        except BaseException:
+            kind = kind or OSError
+            raise
         finally:
             if kind is not None:
                 self._staging.remove(self.reference)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
+from asyncio import wrap_future
 from collections.abc import AsyncIterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -162,15 +164,34 @@ async def json_body(request: Request, model: type[BaseModel]) -> Any:
 
 
 async def _feed(body: AsyncIterator[bytes], form: MultipartForm) -> None:
-    """Parse and write in a thread, a block of about :data:`BLOCK` bytes at a time."""
-    gathered = bytearray()
+    """Parse and write in a thread, a block of about :data:`BLOCK` bytes at a time, while the next one arrives."""
+    writer = ThreadPoolExecutor(1, "ingest-upload")
+    try:
+        writing: Future[None] | None = None
+        async for block in _gathered(body):
+            if writing is not None:
+                await wrap_future(writing)
+            writing = writer.submit(form.feed, block)
+        if writing is not None:
+            await wrap_future(writing)
+        await wrap_future(writer.submit(form.finish))
+    finally:
+        with anyio.CancelScope(shield=True):  # nothing may be written once the file is discarded
+            await run_sync(writer.shutdown)
+
+
+async def _gathered(body: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """The body in larger blocks: the server brings it in pieces of the network's size."""
+    blocks: list[bytes] = []
+    size = 0
     async for block in body:
-        gathered += block
-        if len(gathered) >= BLOCK:
-            await run_sync(form.feed, bytes(gathered))
-            gathered.clear()
-    await run_sync(form.feed, bytes(gathered))
-    form.finish()
+        blocks.append(block)
+        size += len(block)
+        if size >= BLOCK:
+            yield b"".join(blocks)
+            blocks, size = [], 0
+    if blocks:
+        yield b"".join(blocks)
 
 
 async def _linger(body: AsyncIterator[bytes]) -> None:
