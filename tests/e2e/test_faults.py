@@ -19,7 +19,8 @@ from airflow_provider_ingest.runs.records import RunRecord
 from airflow_provider_ingest.runs.status import RunStatus
 from tests.e2e.airflow_server import AirflowServer
 from tests.e2e.second_server import second_api_server
-from tests.e2e.test_lifecycle import diary, ended, recorded, start, wait_until
+from tests.e2e.test_lifecycle import diary, ended, recorded, start
+from tests.e2e.waiting import wait_until
 
 HEADER = "sku,name,category,price\n"
 
@@ -143,7 +144,7 @@ def test_a_killed_chunk_writes_its_rows_once_while_a_waiting_run_is_cancelled(ai
     rows = [f"I-{n},{'gate-kill' if n == 3 else 'x'},Toys,1" for n in range(1, 7)]
     dag_run_id = start(airflow, "inserts", payload=file("inserts.csv", *rows))
     pid = airflow.home / "pid-gate-kill"
-    wait_until(pid.exists)
+    wait_until(lambda: pid.exists() and pid.read_text())
     waiting = start(airflow, "inserts", payload=file("waiting.csv", "I-9,x,Toys,1"))
     cancelled = recorded(airflow, "inserts", waiting)
     assert airflow.post(f"/api/v1/ingest/{cancelled.id}/cancel").json()["message"].endswith("is cancelled.")

@@ -13,6 +13,7 @@ import pytest
 from airflow_provider_ingest.runs.records import RunRecord
 from airflow_provider_ingest.runs.status import RunStatus
 from tests.e2e.airflow_server import AirflowServer
+from tests.e2e.waiting import wait_until
 
 HEADER = "sku,name,category,price\n"
 
@@ -48,13 +49,6 @@ def recorded(airflow: AirflowServer, slug: str, dag_run_id: str) -> RunRecord:
 
 def ended(airflow: AirflowServer, slug: str, dag_run_id: str) -> RunRecord:
     return airflow.wait_for_run(f"ingest_{slug}", dag_run_id)["run"]
-
-
-def wait_until(what: Callable[[], bool], timeout: float = 600) -> None:
-    deadline = time.monotonic() + timeout
-    while not what():
-        assert time.monotonic() < deadline
-        time.sleep(0.3)
 
 
 def diary(airflow: AirflowServer, run: RunRecord) -> list[str]:

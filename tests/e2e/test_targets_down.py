@@ -14,7 +14,8 @@ from sqlalchemy import URL, make_url
 from airflow_provider_ingest.runs.status import RunStatus
 from tests.e2e.airflow_server import AirflowServer
 from tests.e2e.test_api import API
-from tests.e2e.test_lifecycle import ended, start, wait_until
+from tests.e2e.test_lifecycle import ended, start
+from tests.e2e.waiting import wait_until
 
 IMPORTERS = Path(__file__).parent / "workshop" / "failing_targets.py"
 
