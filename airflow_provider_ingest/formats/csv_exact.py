@@ -21,6 +21,9 @@ from airflow_provider_ingest.formats.csv_dialect import Dialect
 MAX_RECORD = 16 << 20
 """Bytes of the longest record that is read; a longer one is malformed."""
 
+MAX_LINE = 64 << 20
+"""Bytes after which a line that does not end refuses the file: nothing behind it could be trusted to be a row."""
+
 LOOKAHEAD_LINES = 8
 LOOKAHEAD_BYTES = 64 << 10
 """How far beyond its line the end of a broken record is looked for."""
@@ -35,6 +38,8 @@ HAS_NUL = "contains a NUL byte"
 
 _MAX_STEPS = 500
 _MAX_CLOSINGS = 24
+_MAX_RECOVERED = 256 << 10
+"""Bytes of the longest broken record whose cells are looked for: each step of that may scan all of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,9 +140,11 @@ def recover(rules: Grammar, record: bytes, width: int) -> tuple[list[bytes], boo
     closed at one of the next quotes before a delimiter; else as text that happens to start with a quote. The first
     combination, in that order of preference, with the right number of cells wins.
     """
+    size = len(record)
+    if size > _MAX_RECOVERED:
+        return record.split(rules.delimiter), False
     failed: set[tuple[int, int]] = set()
     steps = 0
-    size = len(record)
 
     def readings(position: int) -> list[tuple[int, bytes]]:
         found: list[tuple[int, bytes]] = []

@@ -7,7 +7,6 @@ and the reader of a chunk, who starts in the middle and in other blocks, find th
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,8 +14,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from airflow_provider_ingest.exceptions import FormatError
 from airflow_provider_ingest.formats import csv_exact
-from airflow_provider_ingest.formats.csv_exact import LOOKAHEAD_BYTES, MAX_RECORD, NEWLINE, Grammar
+from airflow_provider_ingest.formats.csv_exact import LOOKAHEAD_BYTES, MAX_LINE, MAX_RECORD, NEWLINE, Grammar
 
 Positions = npt.NDArray[np.int64]
 
@@ -83,6 +83,7 @@ def read_blocks(
     :param start: where a record starts.
     :param end: after the last record; ``None`` is the end of the file.
     :param line: physical line at ``start``.
+    :raises FormatError: a line does not end within :data:`~.csv_exact.MAX_LINE` bytes.
     """
     file.seek(start)
     carry, offset, is_last = b"", start, False
@@ -96,7 +97,9 @@ def read_blocks(
             return
         block = _cut(data, offset, line, rules, width, is_last)
         if block is None and len(data) > MAX_RECORD + 2 * LOOKAHEAD_BYTES:
-            after = _line_end(file, offset + len(data) - data.endswith(b"\r"), end)
+            after = _line_end(file, offset + len(data) - data.endswith(b"\r"), end, most=offset + MAX_LINE)
+            if after is None:
+                raise FormatError(f"Line {line:,} is longer than {MAX_LINE >> 20} MiB: that is no line of a table.")
             block = _too_long(data[:_KEPT_OF_LONG], offset, line, after - offset)
             carry, is_last = b"", after == end
             file.seek(after)
@@ -116,18 +119,24 @@ def _too_long(kept: bytes, offset: int, line: int, size: int) -> Block:
     return Block(kept, offset, starts, ends, line, None, 1, size, {0: csv_exact.TOO_LONG})
 
 
-def _line_end(file: Any, position: int, end: int | None) -> int:
-    """Where the line that goes on at ``position`` ends, after its newline, without keeping it."""
+def _line_end(file: Any, position: int, end: int | None, most: int) -> int | None:
+    """Where the line that goes on at ``position`` ends, after its newline, without keeping it; ``None`` if that is
+    behind ``most``.
+    """
     file.seek(position)
     while chunk := file.read(_SKIP_BYTES if end is None else min(_SKIP_BYTES, end - position)):
-        newline = re.search(rb"[\r\n]", chunk)
-        if newline is not None:
-            after = position + newline.end()
-            if newline.group() == b"\r" and (end is None or after < end):
+        feed = chunk.find(b"\n")
+        carriage = chunk.find(b"\r", 0, feed if feed >= 0 else len(chunk))
+        found = carriage if carriage >= 0 else feed
+        if found >= 0:
+            after = position + found + 1
+            if found == carriage and (end is None or after < end):
                 file.seek(after)
                 after += file.read(1) == b"\n"
             return after
         position += len(chunk)
+        if position > most:
+            return None
     return position
 
 
