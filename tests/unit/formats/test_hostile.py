@@ -1,7 +1,7 @@
 """Files made to take down the reader: each refused with a clear error, in bounded memory and time.
 
-Every file is planned in a process of its own, which reports its peak memory and the MiB that it read, and is ended after
-40 seconds of work (CPU time, whatever else the machine does).
+Every file is planned in a process of its own, which reports its peak memory and the MiB that it read, and is ended
+after 40 seconds of work (CPU time, whatever else the machine does).
 """
 
 import gzip
