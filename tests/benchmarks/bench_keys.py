@@ -19,8 +19,7 @@ from airflow_provider_ingest.engine.plan import compile_plan
 from airflow_provider_ingest.formats import plan_file, read_chunk
 from airflow_provider_ingest.importers.table import ColumnKind, ColumnShape, TableShape
 from airflow_provider_ingest.runs.frames import ROW_NUMBER
-from tests.benchmarks.bench_pipeline import FOLDER
-from tests.benchmarks.dataset import make_dataset
+from tests.benchmarks.dataset import FOLDER, make_dataset
 
 CHUNKS = 4
 KEY = ColumnShape(name="order_id", kind=ColumnKind.INTEGER, sql_type="integer", minimum=-(2**31), maximum=2**31 - 1)

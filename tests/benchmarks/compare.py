@@ -46,9 +46,7 @@ def worse_figures(entries: Iterable[Mapping[str, Any]], percent: float = PERCENT
                 for measure in WATCHED:
                     old, new = earlier.get(measure), measured.get(measure)
                     if old and new and new > old * (1 + percent / 100):
-                        found.append(
-                            Worse(benchmark=benchmark, figure=figure, measure=measure, before=old, after=new)
-                        )
+                        found.append(Worse(benchmark=benchmark, figure=figure, measure=measure, before=old, after=new))
     return found
 
 

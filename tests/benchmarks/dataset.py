@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import numpy as np
-import polars as pl
+if TYPE_CHECKING:  # who only wants to know where the files are pays for no imports
+    import polars as pl
 
+FOLDER = Path(os.environ.get("INGEST_BENCH_DATA") or Path(tempfile.gettempdir()) / "ingest-bench")
+"""Where the files stay for the next time."""
 COUNTRIES = ["Germany", "France", "Spain", "Poland", "Italy"]
 CODES = ["DE", "FR", "ES", "PL", "IT"]
 CATEGORIES = ["Books", "Electronics", "Garden", "Toys"]
@@ -87,6 +92,9 @@ def make_dataset(folder: Path, rows: int, seed: int = 7) -> Dataset:
 
 
 def _block(start: int, size: int, seed: int) -> tuple[pl.DataFrame, pl.DataFrame, int]:
+    import numpy as np
+    import polars as pl
+
     rng = np.random.default_rng([seed, start])
     number = np.arange(start + 1, start + size + 1)
     price = rng.integers(100, 999_900, size)

@@ -29,18 +29,27 @@ PACKAGES = (
 Figures = Mapping[str, Mapping[str, float]]
 
 
-def record(benchmark: str, settings: Mapping[str, Any], figures: Figures) -> Path:
-    """Add a run to the file of this machine; the file."""
+def record(benchmark: str, settings: Mapping[str, Any], figures: Figures, rivals: Figures | None = None) -> Path:
+    """Add a run to the file of this machine; the file.
+
+    :param settings: sizes; runs with other sizes are not compared.
+    :param figures: ours, which must not get worse.
+    :param rivals: theirs, which may.
+    """
     path = results_file()
     entries = read_entries(path) if path.exists() else []
-    rounded = {name: {key: float(f"{value:.5g}") for key, value in one.items()} for name, one in figures.items()}
-    new = {"benchmark": benchmark, "settings": dict(settings), "on": conditions(), "figures": rounded}
+    measured = {"figures": _rounded(figures), "rivals": _rounded(rivals or {})}
+    new = {"benchmark": benchmark, "settings": dict(settings), "on": conditions(), **measured}
     same = [entry for entry in entries if series(entry) == series(new)]
     dropped = same[: max(len(same) + 1 - KEPT, 0)]
     kept = [entry for entry in entries if entry not in dropped]
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps({"machine": machine(), "entries": [*kept, new]}, indent=1) + "\n")
     return path
+
+
+def _rounded(figures: Figures) -> dict[str, dict[str, float]]:
+    return {name: {key: float(f"{value:.5g}") for key, value in one.items()} for name, one in figures.items()}
 
 
 def read_entries(path: Path) -> list[dict[str, Any]]:
