@@ -76,17 +76,13 @@ class NumericTransformer(Transformer):
 
     def transform(self, values: pl.Series, rows: Rows) -> Transformed:
         """The numbers: a decimal column, or text where the digits of a batch exceed 38."""
-        written = plain = as_text(values)
+        written = as_text(values)
         is_short = sure(written.str.contains(SHORT_SHAPE)) if self.format.is_plain else None
-        if is_short is None or not is_short.all():  # blanks cost more to remove than to notice
-            written = stripped(written)
-            plain = written if self.format.is_plain else self.format.plain_column(values)
-            is_short = sure(plain.str.contains(SHORT_SHAPE))
-        others = [] if is_short.all() else plain.filter(~is_short).drop_nulls().unique().to_list()
-        if any(parse_plain(text) is not None for text in others) or not self._fits_short():
-            result = self._exact(plain)
+        if is_short is not None and self._fits_short() and not _hides_numbers(written, is_short):
+            result = self._short(written if is_short.all() else written.set(~is_short, None))
         else:
-            result = self._short(plain if is_short.all() else plain.set(~is_short, None))
+            written = stripped(written)
+            result = self._careful(written if self.format.is_plain else self.format.plain_column(values))
         missing = result.is_null()
         if self.default is not UNSET:
             return Transformed(values=self._filled(result, missing).alias(values.name))
@@ -95,6 +91,14 @@ class NumericTransformer(Transformer):
             (Refusal(rows=refused, code="numeric", message="The value is not a number."),) if refused.any() else ()
         )
         return Transformed(values=result.alias(values.name), refused=refusals)
+
+    def _careful(self, plain: pl.Series) -> pl.Series:
+        """Numbers among blanks, in other notations, or with many digits."""
+        is_short = sure(plain.str.contains(SHORT_SHAPE))
+        others = [] if is_short.all() else plain.filter(~is_short).drop_nulls().unique().to_list()
+        if any(parse_plain(text) is not None for text in others) or not self._fits_short():
+            return self._exact(plain)
+        return self._short(plain if is_short.all() else plain.set(~is_short, None))
 
     def _fits_short(self) -> bool:
         return self.decimals is None or self.decimals + _SHORT + 1 <= MAX_PRECISION
@@ -135,6 +139,19 @@ class NumericTransformer(Transformer):
         if self.default is not UNSET:
             options["default"] = None if self._default is None else format(self._default, "f")
         return options
+
+
+def _hides_numbers(written: pl.Series, is_short: pl.Series) -> bool:
+    """Whether among the texts that are no short numbers there is a number all the same, or nothing but blanks.
+
+    A few wrong values are no reason to look at all the others once more.
+    """
+    if is_short.all():
+        return False
+    others = written.filter(~is_short).drop_nulls()
+    if others.len() * 10 > written.len():
+        return True
+    return any(not text.strip() or parse_plain(text) is not None for text in others.unique().to_list() if text)
 
 
 def _check_separator(option: str, separator: Any) -> None:
