@@ -129,7 +129,7 @@ def _line_end(file: Any, position: int, end: int | None, most: int) -> int | Non
         carriage = chunk.find(b"\r", 0, feed if feed >= 0 else len(chunk))
         found = carriage if carriage >= 0 else feed
         if found >= 0:
-            after = position + found + 1
+            after: int = position + found + 1
             if found == carriage and (end is None or after < end):
                 file.seek(after)
                 after += file.read(1) == b"\n"

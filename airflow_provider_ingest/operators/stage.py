@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from airflow_provider_ingest.exceptions import HookFailed, RunFailed, SourceError
 from airflow_provider_ingest.operators.base import IngestTask
+from airflow_provider_ingest.operators.staging import stage_source
 from airflow_provider_ingest.operators.telemetry import name_in_logs
 from airflow_provider_ingest.runs.status import RunStatus
 from airflow_provider_ingest.runs.summary import event_of
@@ -55,7 +56,7 @@ class StageOperator(IngestTask):
         self._before_import(run, store, staging)
         if run.retry_of is not None and not run.payload:
             return {"ingest_run_id": run.id, "retry_of": run.retry_of}
-        file = self._stage(run, store, staging)
+        file = stage_source(self._source, run, store, staging)
         self._look_for_twin(run, store, file)
         return {"ingest_run_id": run.id, "file": file["reference"], "bytes": file["size"]}
 
@@ -122,39 +123,6 @@ class StageOperator(IngestTask):
                 ) from error
         with staging.create(note):
             pass
-
-    def _stage(self, run: RunRecord, store: RunStore, staging: Staging) -> dict[str, Any]:
-        """Copy the source's file into staging; a file that a former try staged completely is kept."""
-        from airflow_provider_ingest import bootstrap
-        from airflow_provider_ingest.hooks.base import Sink
-        from airflow_provider_ingest.importers.source import SourceType
-        from airflow_provider_ingest.settings import load_settings
-        from airflow_provider_ingest.storage.files import safe_name
-
-        if run.file and staging.has(run.file["reference"], run.file["size"]):
-            log.info("The file is staged already: %s bytes", f"{run.file['size']:,}")
-            return run.file
-        is_uploaded = (
-            run.retry_of is not None or self._source.type is SourceType.UPLOAD or bool(run.options.get("staged"))
-        )
-        hook = bootstrap.source_hook(self._source, run, staging)
-        if is_uploaded:  # it stays where it is, and is only read for its checksum
-            reference, file = str(run.payload), None
-        else:
-            reference = staging.temp(run.key, "source", safe_name(run.original_filename))
-            file = staging.create(reference)
-        with Sink(file, max_bytes=load_settings().max_source_bytes) as sink:
-            stream = hook.fetch(sink)
-        facts = {
-            **stream.facts,
-            "name": run.original_filename or stream.name,
-            "reference": reference,
-            "size": sink.size,
-            "sha256": sink.sha256,
-        }
-        store.record_file(run.id, facts)
-        log.info("Staged %s bytes, SHA-256 %s", f"{sink.size:,}", sink.sha256)
-        return facts
 
     def _look_for_twin(self, run: RunRecord, store: RunStore, file: dict[str, Any]) -> None:
         """The same file by the same definition again: a warning, or a refusal if the importer says so."""

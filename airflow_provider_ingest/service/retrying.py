@@ -10,7 +10,14 @@ from typing import Any
 from airflow_provider_ingest.exceptions import Conflict, ImporterNotFound, NothingFailed
 from airflow_provider_ingest.runs.records import RunRecord
 from airflow_provider_ingest.service.requests import Caller, Ports, StagedUpload, fingerprint_of
-from airflow_provider_ingest.service.starting import Start, check_idempotency_key, check_startable, earlier_run, record
+from airflow_provider_ingest.service.starting import (
+    SHA256,
+    Start,
+    check_idempotency_key,
+    check_startable,
+    earlier_run,
+    record,
+)
 
 CORRECTED = "corrected"
 """Run option: the payload is a corrected file of failed rows, matched by ``_row_number``."""
@@ -68,7 +75,7 @@ def retry(
             start="retry", run=run.id, file=corrected.sha256 if corrected else None, dry_run=dry_run
         ),
         retry_of=run,
-        options={CORRECTED: True} if corrected else {},
+        options={CORRECTED: True, SHA256: corrected.sha256} if corrected else {},
     )
     if (earlier := earlier_run(ports, start)) is not None:
         return earlier

@@ -159,7 +159,7 @@ def upload_start(
             start="upload", slug=manifest["slug"], file=upload.sha256, name=upload.name, dry_run=dry_run, force=force
         ),
         definition=manifest.get("fingerprint"),
-        options={**start_options(force=force), **staged_option(manifest)},
+        options={**start_options(force=force), **staged_option(manifest), SHA256: upload.sha256},
     )
 
 
@@ -186,6 +186,9 @@ def trigger_start(
 
 STAGED = "staged"
 """Run option: the payload is a staging reference, although the importer's source takes a path."""
+
+SHA256 = "sha256"
+"""Run option: the checksum of the upload as it came in; the tasks read no other file."""
 
 
 def staged_option(manifest: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import pytest
 from airflow_provider_ingest.exceptions import FormatError, SourceError
 from airflow_provider_ingest.hooks.filesystem import FilesystemHook
 from airflow_provider_ingest.hooks.json_file import JsonFileHook
+from airflow_provider_ingest.importers.source import SourceSpec, SourceType
 
 CONTENT = b"sku,name\nA-1,Lamp\n"
 
@@ -144,3 +145,42 @@ def test_json_that_is_no_array_is_refused_with_what_was_found(disk, fetch, tmp_p
     (tmp_path / "disk" / "a.json").write_bytes(content)
     with pytest.raises(FormatError, match=f"found {found}"):
         fetch(JsonFileHook("a.json", disk))
+
+
+def source(disk, path="incoming/products.csv"):
+    return SourceSpec(type=SourceType.FILESYSTEM, options={"disk": disk, "path": path})
+
+
+def test_a_run_keeps_the_version_that_it_staged_first(disk, stays_pinned, tmp_path):
+    stays_pinned(source(disk), lambda: (tmp_path / "disk/incoming/products.csv").write_bytes(CONTENT[:-2] + b"X\n"))
+
+
+def test_a_staged_file_that_was_altered_is_fetched_again(disk, staged_run):
+    run = staged_run(source(disk))
+    facts = run.stage()
+    with run.staging.create(facts["reference"]) as file:
+        file.write(CONTENT[:-2] + b"X\n")
+    assert run.stage() == facts
+    assert run.content == CONTENT
+
+
+def test_a_try_after_a_cut_transfer_takes_one_version_whole(disk, staged_run, tmp_path):
+    path = tmp_path / "disk/incoming/products.csv"
+    path.unlink()
+    run = staged_run(source(disk))
+    with pytest.raises(SourceError, match="is not there"):
+        run.stage()
+    path.write_bytes(CONTENT)
+    assert run.stage()["sha256"] == hashlib.sha256(CONTENT).hexdigest()
+
+
+def test_an_upload_that_is_not_what_the_client_sent_is_refused(staged_run):
+    sent = hashlib.sha256(CONTENT).hexdigest()
+    run = staged_run(SourceSpec(type=SourceType.UPLOAD), payload="ingest-uploads/u/a.csv", options={"sha256": sent})
+    with run.staging.create("ingest-uploads/u/a.csv") as file:
+        file.write(CONTENT)
+    assert run.stage()["sha256"] == sent
+    with run.staging.create("ingest-uploads/u/a.csv") as file:
+        file.write(CONTENT + b"A-9,more\n")
+    with pytest.raises(SourceError, match="another version"):
+        run.stage()

@@ -87,7 +87,7 @@ def test_rows_that_are_not_logged_any_more_need_a_corrected_file(world: World) -
     assert refusal.value.code == "rows_gone"
     retry = world.service.retry(origin.id, ANNA, corrected=upload("fixed", "fixed.csv"))
     assert (retry.payload, retry.original_filename) == (upload("fixed", "fixed.csv").ref, "fixed.csv")
-    assert retry.options == {"corrected": True}
+    assert retry.options == {"corrected": True, "sha256": upload("fixed", "fixed.csv").sha256}
 
 
 def test_rows_with_sensitive_fields_need_a_corrected_file(world: World) -> None:

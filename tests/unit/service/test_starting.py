@@ -89,7 +89,7 @@ def test_an_importer_that_is_gone_is_a_conflict_and_not_unknown(world: World) ->
 
 def test_a_staged_file_may_stand_in_for_a_path(world: World) -> None:
     run = world.service.start_staged("stock", upload(), ANNA)
-    assert run.options == {"staged": True}
+    assert run.options == {"staged": True, "sha256": upload().sha256}
     with pytest.raises(Conflict):
         world.service.start_staged("prices", upload(), ANNA)
 
