@@ -7,19 +7,26 @@ ours is everything from the plan up to reading all chunks in batches of text col
 
 from __future__ import annotations
 
-import csv
-import datetime
-import json
-import random
-import statistics
-import subprocess
+import os
 import sys
-import tempfile
-from pathlib import Path
-from typing import Any
+from functools import partial
 
-ROWS = 200_000
+from tests.benchmarks.dataset import FOLDER, make_dataset
+from tests.benchmarks.dataset_files import make_json, make_ndjson, make_parquet, make_xlsx
+from tests.benchmarks.results import Figures, record
+from tests.benchmarks.rounds import Results, alternate, in_new_process, summary, times
+
 CSV_TIMES = 5
+"""The CSV file has so many times the rows of the others, for it is read so much faster."""
+OURS = "ours"
+READERS = {
+    "csv": (OURS, "pyarrow_text", "our_plan", "polars_text"),
+    "json": (OURS, "orjson_alone", "ijson_alone"),
+    "ndjson": (OURS, "polars_lines"),
+    "xlsx": (OURS, "calamine_alone"),
+    "parquet": (OURS, "pyarrow_alone"),
+}
+"""By format; the second is the one that ours is compared with."""
 
 MEASURE = """
 import json, sys, tempfile, time
@@ -67,88 +74,65 @@ def pyarrow_alone():
 peak = lambda: int(Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0]) // 1024
 before, wall, cpu = peak(), time.perf_counter(), time.process_time()
 rows = globals()[sys.argv[2]]()
-print(json.dumps([rows, time.perf_counter() - wall, time.process_time() - cpu, peak() - before]))
+took = {"seconds": time.perf_counter() - wall, "cpu": time.process_time() - cpu, "megabytes": peak() - before}
+print(json.dumps({**took, "rows": rows}))
 """
 
 
-def record(number: int, chance: random.Random) -> dict[str, Any]:
-    return {
-        "id": number,
-        "sku": f"SKU-{number:08}",
-        "name": f"Product number {number}",
-        "email": f"user{number}@example.org",
-        "price": round(chance.random() * 1000, 2),
-        "quantity": chance.randrange(1000),
-        "is_active": number % 2 == 0,
-        "created": "2024-03-05",
-        "country": "DE",
-        "category": "Books",
-        "rating": chance.random(),
-        "note": None if number % 3 else "some longer text, with commas",
+def measure(rows: int, rounds: int) -> Results:
+    """All readers in turn, ``rounds`` times."""
+    files = {
+        "csv": make_dataset(FOLDER, CSV_TIMES * rows).raw,
+        "json": make_json(FOLDER, rows),
+        "ndjson": make_ndjson(FOLDER, rows),
+        "xlsx": make_xlsx(FOLDER, rows),
+        "parquet": make_parquet(FOLDER, rows),
     }
-
-
-def write_files(directory: Path, rows: int) -> dict[str, Path]:
-    """The same rows in every format; in the CSV file several times, for it is read so much faster."""
-    import polars as pl
-    import xlsxwriter
-
-    files = {name: directory / f"rows.{name}" for name in ("csv", "json", "ndjson", "xlsx", "parquet")}
-    chance = random.Random(1)
-    records = [record(number, chance) for number in range(rows)]
-    with files["json"].open("w") as array, files["ndjson"].open("w") as lines:
-        for number, row in enumerate(records):
-            text = json.dumps(row)
-            array.write(("[" if number == 0 else ",\n") + text)
-            lines.write(text + "\n")
-        array.write("]\n")
-    with files["csv"].open("w", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(records[0])
-        for _ in range(CSV_TIMES):
-            writer.writerows(row.values() for row in records)
-    with xlsxwriter.Workbook(files["xlsx"], {"default_date_format": "yyyy-mm-dd"}) as book:
-        sheet = book.add_worksheet("rows")
-        sheet.write_row(0, 0, list(records[0]))
-        for line, row in enumerate(records, 1):
-            sheet.write_row(line, 0, list({**row, "created": datetime.date(2024, 3, 5)}.values()))
-    pl.read_ndjson(files["ndjson"]).write_parquet(files["parquet"])
-    return files
-
-
-def measure(path: Path, what: str) -> list[Any]:
-    done = subprocess.run([sys.executable, "-c", MEASURE, str(path), what], capture_output=True, text=True, check=True)
-    return list(json.loads(done.stdout))
-
-
-def main(rows: int = ROWS, times: int = 3) -> None:
-    """Print the table; medians of ``times`` alternating runs."""
-    pairs = {
-        "csv": ("ours", "our_plan", "pyarrow_text", "polars_text"),
-        "json": ("ours", "orjson_alone", "ijson_alone"),
-        "ndjson": ("ours", "polars_lines"),
-        "xlsx": ("ours", "calamine_alone"),
-        "parquet": ("ours", "pyarrow_alone"),
+    ways = {
+        f"{name}: {reader}": partial(in_new_process, sys.executable, "-c", MEASURE, files[name], reader)
+        for name, readers in READERS.items()
+        for reader in readers
     }
-    with tempfile.TemporaryDirectory() as directory:
-        files = write_files(Path(directory), rows)
-        print("| format | reader | MB | wall s | CPU s | rows/s | rows/CPU s | MiB above imports |")
-        print("|---|---|---|---|---|---|---|---|")
-        for name, subjects in pairs.items():
-            size = files[name].stat().st_size / 1e6
-            results: dict[str, list[list[Any]]] = {subject: [] for subject in subjects}
-            for _ in range(times):
-                for subject in subjects:
-                    results[subject].append(measure(files[name], subject))
-            for subject, found in results.items():
-                count = found[0][0]
-                wall, cpu, memory = (statistics.median(one[at] for one in found) for at in (1, 2, 3))
-                print(
-                    f"| {name} | {subject} | {size:.0f} | {wall:.2f} | {cpu:.2f} | {count / wall:,.0f} | "
-                    f"{count / cpu:,.0f} | {memory:.0f} |",
-                    flush=True,
-                )
+    return alternate(ways, rounds)
+
+
+def figures_of(results: Results) -> tuple[Figures, Figures]:
+    """Ours, with the ratio to the library alone, and the others."""
+    ours, others = {}, {}
+    for name, (_, rival, *more) in READERS.items():
+        runs, alone = results[f"{name}: {OURS}"], results[f"{name}: {rival}"]
+        ratios = {"ratio": times(runs, alone, "seconds"), "cpu_ratio": times(runs, alone, "cpu")}
+        ours[name] = {**summary(runs), **ratios}
+        others |= {f"{name}: {reader}": summary(results[f"{name}: {reader}"]) for reader in (rival, *more)}
+    return ours, others
+
+
+def table(ours: Figures, others: Figures) -> str:
+    """As Markdown."""
+    lines = [
+        "| format | reader | wall s | CPU s | rows/s | rows per CPU second | MB above imports | ours × it |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for name, (_, rival, *more) in READERS.items():
+        for reader in (OURS, rival, *more):
+            one = ours[name] if reader == OURS else others[f"{name}: {reader}"]
+            wall, cpu = one["seconds"], one["cpu"]
+            lines.append(
+                f"| {name} | {reader} | {wall:.2f} | {cpu:.2f} | {one['rows'] / wall:,.0f} | "
+                f"{one['rows'] / cpu:,.0f} | {one['megabytes']:,.0f} | "
+                f"{format(ours[name]['ratio'], '.2f') if reader == rival else ''} |"
+            )
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Measure, print and keep."""
+    rows = int(sys.argv[1]) if len(sys.argv) > 1 else int(os.environ.get("INGEST_BENCH_ROWS", "1_000_000")) // 5
+    rounds = int(sys.argv[2]) if len(sys.argv) > 2 else int(os.environ.get("INGEST_BENCH_ROUNDS", "5"))
+    ours, others = figures_of(measure(rows, rounds))
+    print(table(ours, others))
+    print(f"kept in {record('formats', {'rows': rows, 'rounds': rounds}, ours, others)}")
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:3]))
+    main()
