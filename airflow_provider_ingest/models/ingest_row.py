@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import BigInteger, Index, Integer, String
+from sqlalchemy import BigInteger, Index, Integer, String, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from airflow_provider_ingest.models.base import Base, BigId, Document
 
 MESSAGE_LENGTH = 500
 """Characters of a general message that the row log keeps for grouping: what fits into an index entry."""
+
+
+def _partial_index(*columns: str, where: str) -> Index:
+    """An index of the rows that meet the condition; of all rows on databases that know no such index."""
+    return Index(None, *columns, postgresql_where=text(where), sqlite_where=text(where))
 
 
 class IngestRow(Base):
@@ -32,7 +37,8 @@ class IngestRow(Base):
     errors: Mapped[dict[str, Any] | None] = mapped_column(Document)
     trace: Mapped[dict[str, Any] | None] = mapped_column(Document)
 
+    # Of failed rows alone: where all rows are logged, entries for the good ones would cost more than the rows.
     __table_args__ = (
-        Index(None, "run_id", "status", "row_number"),
-        Index(None, "run_id", "message", "row_number"),
+        _partial_index("run_id", "status", "row_number", where="status = 'failed'"),
+        _partial_index("run_id", "message", "row_number", where="message IS NOT NULL"),
     )

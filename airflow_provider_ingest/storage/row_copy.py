@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 SLICE = 10_000
 """Rows that are turned into text or tuples at a time."""
 
+ESCAPES = {"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"}
+"""What PostgreSQL's text format wants escaped, the backslash first."""
+
 COLUMNS = ("run_id", "row_number", "chunk_index", "line_number", "status", "message", "data", "errors", "trace")
 
 
@@ -47,9 +50,9 @@ def write_rows(session: Session, run_id: int, index: int, rows: pl.DataFrame) ->
 
 
 def _copy(raw: Any, driver: str, frame: pl.DataFrame) -> None:
-    """COPY through the driver; in CSV an unquoted empty field is NULL and a quoted one the empty text."""
-    statement = f"COPY {ROWS.name} ({', '.join(COLUMNS)}) FROM STDIN (FORMAT csv)"
-    parts = (_csv(part) for part in frame.iter_slices(SLICE))
+    """COPY through the driver, as PostgreSQL's text format: JSON is full of quotes, which CSV would write twice."""
+    statement = f"COPY {ROWS.name} ({', '.join(COLUMNS)}) FROM STDIN"
+    parts = (_lines(part) for part in frame.iter_slices(SLICE))
     with raw.cursor() as cursor:
         if driver == "psycopg":
             with cursor.copy(statement) as copy:
@@ -60,7 +63,13 @@ def _copy(raw: Any, driver: str, frame: pl.DataFrame) -> None:
                 cursor.copy_expert(statement, io.BytesIO(part))
 
 
-def _csv(frame: pl.DataFrame) -> bytes:
+def _lines(frame: pl.DataFrame) -> bytes:
+    """The rows as lines of tab-separated fields; in the fields the four characters that mean something are escaped."""
+    escaped = pl.col(pl.String)
+    for character, escape in ESCAPES.items():
+        escaped = escaped.str.replace_all(character, escape, literal=True)
     file = io.BytesIO()
-    frame.write_csv(file, include_header=False, quote_style="non_numeric", null_value="")
+    frame.with_columns(escaped).write_csv(
+        file, include_header=False, separator="\t", quote_style="never", null_value=r"\N"
+    )
     return file.getvalue()

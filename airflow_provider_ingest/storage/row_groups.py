@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sqlalchemy import ColumnElement, select, text
+from sqlalchemy import ColumnElement, literal_column, select, text
 
 from airflow_provider_ingest.models import MESSAGE_LENGTH
 from airflow_provider_ingest.runs.failure import DETAIL_START
@@ -12,6 +12,10 @@ from airflow_provider_ingest.storage.sql_store_base import ROWS
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
+
+FAILED = "failed"
+HAS_FAILED: ColumnElement[bool] = ROWS.c.status == literal_column(f"'{FAILED}'")
+"""Written out and not bound, so that every plan may use the index that has the failed rows alone."""
 
 # A logged message is the group's message alone, or followed by what came instead (RowFailure.text).
 # PostgreSQL's JSON functions refuse the escape of NUL, which values may hold; it is no part of a message.
@@ -45,4 +49,4 @@ def in_group(session: Session, run_id: int, group: str) -> list[ColumnElement[bo
         return [general]
     looked_through = _POSTGRESQL if session.get_bind().dialect.name == "postgresql" else _SQLITE
     condition = text(looked_through).bindparams(message_group=group, message_start=group + DETAIL_START)
-    return [ROWS.c.status == "failed", condition]  # type: ignore[list-item]  # a text is a condition to WHERE
+    return [HAS_FAILED, condition]  # type: ignore[list-item]  # a text is a condition to WHERE

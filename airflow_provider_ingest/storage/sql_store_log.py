@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, delete, func, select
 
 from airflow_provider_ingest.runs.records import Page, RowRecord
 from airflow_provider_ingest.storage.row_copy import write_rows
-from airflow_provider_ingest.storage.row_groups import in_group
+from airflow_provider_ingest.storage.row_groups import FAILED, HAS_FAILED, in_group
 from airflow_provider_ingest.storage.sql_store_base import ROWS, RUNS, SqlBase
 from airflow_provider_ingest.storage.sql_store_chunks import lock_chunk
 
@@ -23,8 +23,6 @@ BATCH_BYTES = 8_000_000
 FIRST_BATCH, LARGEST_BATCH = 200, 5_000
 PRUNE_BATCH = 20_000
 """Rows per DELETE: a fraction of a second of locks."""
-
-FAILED = "failed"
 
 RECORD = (ROWS.c.row_number, ROWS.c.line_number, ROWS.c.status, ROWS.c.data, ROWS.c.errors, ROWS.c.trace)
 """What a row's record is made of, in the order in which :func:`_row` takes it."""
@@ -109,24 +107,29 @@ class RowLog(SqlBase):
         return [_row(row) for row in found], sum(row[-1] for row in found)
 
     def _delete_rows(self, run_id: int) -> Iterator[int]:
+        """Delete in the order of the primary key.
+
+        Each batch goes on behind the last one: while a long query holds an old snapshot, deleted rows stay in the
+        index, and from the beginning each batch would look through all of them again.
+        """
         ours = ROWS.c.run_id == run_id
-        edge = select(ROWS.c.row_number).where(ours).order_by(ROWS.c.row_number).offset(PRUNE_BATCH - 1).limit(1)
         while True:
+            edge = select(ROWS.c.row_number).where(ours).order_by(ROWS.c.row_number).offset(PRUNE_BATCH - 1).limit(1)
             with self._transaction() as session:
                 last = session.scalar(edge)
-                result: Any = session.execute(delete(ROWS).where(ours if last is None else ours & _up_to(last)))
+                batch = ours if last is None else ours & (ROWS.c.row_number <= last)
+                result: Any = session.execute(delete(ROWS).where(batch))
             yield int(result.rowcount)
             if last is None:
                 return
-
-
-def _up_to(row_number: int) -> ColumnElement[bool]:
-    return ROWS.c.row_number <= row_number
+            ours = (ROWS.c.run_id == run_id) & (ROWS.c.row_number > last)
 
 
 def _conditions(run_id: int, status: str | None) -> list[ColumnElement[bool]]:
     conditions: list[ColumnElement[bool]] = [ROWS.c.run_id == run_id]
-    if status is not None:
+    if status == FAILED:
+        conditions.append(HAS_FAILED)
+    elif status is not None:
         conditions.append(ROWS.c.status == status)
     return conditions
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import multiprocessing
+import re
 import sqlite3
 import tracemalloc
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -99,12 +101,15 @@ def test_pruning_goes_in_short_transactions(engine: Engine, monkeypatch: pytest.
     run = planned_run(store, 2500)
     store.append_rows(run.id, 0, many_rows(1, 2500))
     store.change_status(run.id, RunStatus.FAILED)
-    deleted: list[int] = []
+    deleted: list[tuple[int, str]] = []
     event.listen(
-        engine, "after_execute", lambda *call: deleted.append(call[-1].rowcount) if call[1].is_delete else None
+        engine,
+        "after_execute",
+        lambda *call: deleted.append((call[-1].rowcount, str(call[1]))) if call[1].is_delete else None,
     )
     assert store.prune_rows(datetime.now(UTC) + timedelta(days=1)) == 2500
-    assert deleted == [1000, 1000, 500]
+    assert [count for count, _ in deleted] == [1000, 1000, 500]
+    assert ["row_number >" in statement for _, statement in deleted] == [False, True, True]  # not from the start again
 
 
 def test_streaming_failed_rows_holds_a_batch_at_a_time(engine: Engine) -> None:
@@ -158,6 +163,26 @@ def test_the_lists_use_their_indexes(sqlite_url: str) -> None:
             assert index in details, details
             assert "TEMP B-TREE" not in details, details
             assert "SCAN" not in details, details
+
+
+def test_failed_rows_are_found_by_an_index_of_failed_rows_alone(engine: Engine) -> None:
+    store = SqlStore.on_engine(engine)
+    run = planned_run(store, 1)
+    good = many_rows(1, 20_000).with_columns(status=pl.lit("success"), message=pl.lit(None, dtype=pl.String))
+    store.append_rows(run.id, 0, good)
+    store.append_rows(run.id, 0, many_rows(20_001, 10))
+    asked: list[tuple[str, Any]] = []
+    with engine.connect() as connection:
+        connection.execute(text("ANALYZE"))
+        event.listen(engine, "before_cursor_execute", lambda *call: asked.append((call[2], call[3])))
+        store.rows(run.id, page=1, per_page=5, status="failed")
+        store.rows(run.id, page=1, per_page=5, message="The given data was invalid.")
+        assert len(next(iter(store.failed_rows(run.id)))) == 10
+        explain = "EXPLAIN QUERY PLAN" if engine.dialect.name == "sqlite" else "EXPLAIN"
+        queries = [(query, values) for query, values in asked if "ingest_rows" in query]
+        plans = [str(connection.exec_driver_sql(f"{explain} {query}", values).all()) for query, values in queries]
+    assert len(plans) == 6
+    assert all(re.search("ix_ingest_rows_run_id_(status|message)_row_number", plan) for plan in plans), plans
 
 
 def write_chunk(path: str, run_id: int, index: int) -> None:
