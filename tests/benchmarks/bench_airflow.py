@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from tests.benchmarks.airflow_at_work import AirflowAtWork, TaskTimes, airflow_at_work
-from tests.benchmarks.bench_pipeline import FOLDER
-from tests.benchmarks.dataset import Dataset, make_dataset
+from tests.benchmarks.dataset import FOLDER, Dataset, make_dataset
 from tests.benchmarks.process_memory import PeakMemory
+from tests.benchmarks.results import record
 
 GOAL_SECONDS, GOAL_MB, GOAL_RATIO = 6.0, 150.0, 10.5
 SERVICES = ("api_server", "scheduler", "dag-processor", "triggerer")
@@ -123,8 +123,23 @@ def memory_table(base: dict[str, float], runs: dict[int, list[WholeRun]]) -> str
     return "\n".join(lines)
 
 
+def figures_of(runs: dict[int, list[WholeRun]]) -> dict[str, dict[str, float]]:
+    """Medians by size, and the highest memory of each kind of process."""
+    found: dict[str, dict[str, float]] = {}
+    for rows, each in runs.items():
+        found[f"{rows:,} rows"] = {
+            "seconds": statistics.median(run.seconds for run in each),
+            "cpu": statistics.median(run.airflow_cpu for run in each),
+            "server_cpu": statistics.median(run.database_cpu for run in each),
+            "chunks": each[0].chunks,
+        }
+        for name in (*SERVICES, *TASKS):
+            found[f"{rows:,} rows: {name}"] = {"megabytes": max(run.peaks.get(name, 0) for run in each)}
+    return found
+
+
 def main() -> None:
-    """Measure and print."""
+    """Measure, print and keep."""
     given = sys.argv[1:]
     settings = dict(text.split("=", 1) for text in given if "=" in text)
     plain = [text for text in given if "=" not in text]
@@ -145,6 +160,9 @@ def main() -> None:
                 runs[rows].append(whole_run(work, data))
                 print(f"{rows:,} rows: {runs[rows][-1].seconds:.1f} s", file=sys.stderr, flush=True)
     print(times_table(runs), memory_table(base, runs), sep="\n\n")
+    own = {f"Airflow's own: {name}": {"megabytes": megabytes} for name, megabytes in base.items()}
+    kept = record("airflow", {"rows": sizes, "rounds": rounds, **settings}, figures_of(runs), own)
+    print(f"\nkept in {kept}")
     medians = {rows: statistics.median(run.seconds for run in each) for rows, each in runs.items()}
     if 1_000 in medians and medians[1_000] >= GOAL_SECONDS:
         print(f"\n1,000 rows: above {GOAL_SECONDS} s")

@@ -24,8 +24,8 @@ from typing import Self
 
 from tests.benchmarks.airflow_at_work import AirflowAtWork, airflow_at_work
 from tests.benchmarks.bench_airflow import WholeRun, whole_run
-from tests.benchmarks.bench_pipeline import FOLDER
-from tests.benchmarks.dataset import make_dataset
+from tests.benchmarks.dataset import FOLDER, make_dataset
+from tests.benchmarks.results import record
 
 ROWS = 20
 TIMINGS = (
@@ -123,8 +123,19 @@ def told(run: WholeRun) -> str:
     )
 
 
+def figures_of(run: WholeRun, busy: Timings) -> dict[str, dict[str, float]]:
+    """What is kept: a chunk's price, and how the scheduler was beside them."""
+    price = {
+        "seconds": run.seconds,
+        "cpu": run.airflow_cpu / run.chunks,
+        "server_cpu": run.database_cpu / run.chunks,
+    }
+    timings = {name: {"median": statistics.median(each), "highest": max(each)} for name, each in busy.found.items()}
+    return {"a run": price, **timings, **{name: {"megabytes": peak} for name, peak in run.peaks.items()}}
+
+
 def main() -> None:
-    """Measure and print."""
+    """Measure, print and keep."""
     settings = dict(text.split("=", 1) for text in sys.argv[1:] if "=" in text)
     plain = [text for text in sys.argv[1:] if "=" not in text]
     data = make_dataset(FOLDER, ROWS * (int(plain[0]) if plain else 1_000))
@@ -140,6 +151,7 @@ def main() -> None:
         with timings.watch(work):
             run = whole_run(work, data, f"orders_{ROWS}")
         print("", told(run), f"{os.cpu_count()} cores.", timings.table(), sep="\n\n")
+        print(f"\nkept in {record('many_chunks', {'chunks': run.chunks, **settings}, figures_of(run, timings))}")
 
 
 if __name__ == "__main__":
