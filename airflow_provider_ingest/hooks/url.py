@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import base64
 import http.client
 import logging
 import re
+import socket
 import ssl
 import time
-import zlib
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any
+from threading import Event, Timer
 from urllib.parse import SplitResult, unquote, urljoin
 
 from airflow_provider_ingest.exceptions import SourceError
 from airflow_provider_ingest.hooks.addresses import NetworkRules, connect, credentials_in
 from airflow_provider_ingest.hooks.base import BLOCK, SourceHook, Stream
+from airflow_provider_ingest.hooks.content_coding import decoded
+from airflow_provider_ingest.hooks.http_connection import HttpAccess, access_by, basic
 
 log = logging.getLogger(__name__)
 
@@ -54,10 +55,11 @@ class Transfer:
 class UrlHook(SourceHook):
     """Reads the file behind an address.
 
-    Credentials come from the Airflow connection ``conn_id`` of type http (login and password, and headers in its
-    extra) or from the URL itself; they go to the URL's own origin and to no other that it redirects to.
+    Credentials come from the Airflow connection ``conn_id`` of type http (see :func:`access_by`) or from the URL
+    itself; they go to the URL's own origin and to no other that it redirects to.
 
-    :param timeout: seconds without an answer, or without a byte, after which a request is given up.
+    :param timeout: seconds without an answer, or without a byte, after which a request is given up; the head of an
+        answer may take five times as long.
     :param context: for HTTPS; by default certificates are verified against the system's authorities.
     """
 
@@ -94,7 +96,7 @@ class UrlHook(SourceHook):
                 "last_modified": response.headers.get("Last-Modified"),
             }
             coding = (response.headers.get("Content-Encoding") or "identity").lower().strip()
-            blocks = _decoded(self._received(transfer), coding)
+            blocks = decoded(self._received(transfer), coding)
             name = _file_name(response, transfer.parts)
             yield Stream(name=name, blocks=blocks, facts={key: value for key, value in facts.items() if value})
         finally:
@@ -115,39 +117,55 @@ class UrlHook(SourceHook):
     def _request(self, more: Mapping[str, str], at: SplitResult | None = None) -> Transfer:
         """Send the request and follow redirects, each target checked anew."""
         parts = at or self.rules.check_url(self.url)
-        secret = self._credentials()
+        access = self._access()
         origin = _origin(self.rules.check_url(self.url))
         for _ in range(self.max_redirects + 1):
             headers = {"Accept": "*/*", "Accept-Encoding": "identity", "User-Agent": "airflow-provider-ingest", **more}
-            if _origin(parts) == origin:
-                headers.update(secret)
-            connection = connect(parts, self.rules, self.timeout, self.context)
-            try:
-                target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-                connection.request("GET", target, headers=headers)
-                response = connection.getresponse()
-            except ssl.SSLCertVerificationError as error:
-                connection.close()
-                raise SourceError(
-                    f"The certificate of {parts.hostname} is not valid: {error.verify_message}."
-                ) from error
-            except _TROUBLE as error:
-                connection.close()
-                raise SourceError(
-                    f"{parts.hostname} does not answer ({type(error).__name__}).", retryable=True
-                ) from error
+            is_own = _origin(parts) == origin
+            if is_own:
+                headers.update(access.headers)
+            context = (access.context if is_own else None) or self.context
+            connection = connect(parts, self.rules, self.timeout, context)
+            response = self._answer(connection, parts, headers)
             if response.status in _REDIRECTS:
                 location = response.headers.get("Location")
                 connection.close()
                 if not location:
                     raise SourceError(f"{_shown(parts)} redirects to nowhere.")
-                parts = self.rules.check_url(urljoin(parts._replace(fragment="").geturl(), location))
+                parts = self.rules.check_url(_joined(parts, location))
                 continue
             if response.status != (206 if "Range" in more and response.status == 206 else 200):
                 connection.close()
                 raise _refusal(parts, response.status)
             return self._transfer(parts, response, connection)
         raise SourceError(f"{_shown(parts)} redirects more than {self.max_redirects} times.")
+
+    def _answer(
+        self, connection: http.client.HTTPConnection, parts: SplitResult, headers: Mapping[str, str]
+    ) -> http.client.HTTPResponse:
+        """Send one request and wait for the head of its answer, which a server may not send drop by drop for ever."""
+        hung_up = Event()
+        given_up = Timer(5 * self.timeout, _hang_up, [connection, hung_up])
+        given_up.daemon = True
+        given_up.start()
+        try:
+            target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+            connection.request("GET", _ascii(target.encode("utf-8", "replace")), headers=dict(headers))
+            response = connection.getresponse()
+            if hung_up.is_set():  # a head that ends anywhere would count as complete
+                raise TimeoutError
+            return response
+        except ssl.SSLCertVerificationError as error:
+            connection.close()
+            raise SourceError(f"The certificate of {parts.hostname} is not valid: {error.verify_message}.") from error
+        except _TROUBLE as error:
+            connection.close()
+            raise SourceError(f"{parts.hostname} does not answer ({type(error).__name__}).", retryable=True) from error
+        except ValueError:
+            connection.close()
+            raise SourceError("A header of the URL source's connection cannot be sent.") from None
+        finally:
+            given_up.cancel()
 
     def _transfer(
         self, parts: SplitResult, response: http.client.HTTPResponse, connection: http.client.HTTPConnection
@@ -174,8 +192,9 @@ class UrlHook(SourceHook):
                         raise SourceError(f"{_shown(transfer.parts)} was still not through after {LONGEST:,} seconds.")
                     transfer.received += len(block)
                     yield block
-                if transfer.expected is None or transfer.received >= transfer.expected:
-                    return
+                is_told = transfer.expected is not None or transfer.response.chunked
+                if transfer.received >= (transfer.expected or 0) and (transfer.received or is_told):
+                    return  # an answer cut within its head has neither a body nor its size
                 problem = "the connection was closed"
             except _TROUBLE as error:
                 problem = type(error).__name__
@@ -194,62 +213,31 @@ class UrlHook(SourceHook):
         transfer.close()
         log.info("Resuming after %s bytes", f"{transfer.received:,}")
         headers = {"Range": f"bytes={transfer.received}-", "If-Range": str(transfer.validator)}
-        again = self._request(headers, at=transfer.parts)
-        found = re.match(r"bytes (\d+)-", again.response.headers.get("Content-Range") or "")
-        if again.response.status != 206 or not found or int(found[1]) != transfer.received:
+        try:
+            again = self._request(headers, at=transfer.parts)
+        except SourceError as error:
+            if error.retryable:
+                raise
+            raise _not_resumed(transfer) from error  # whatever it refuses now, the file was there at first
+        found = re.match(r"bytes (\d+)-(\d+)/(\d+|\*)", again.response.headers.get("Content-Range") or "")
+        total = (int(found[3]) if found[3] != "*" else int(found[2]) + 1) if found else None
+        transfer.expected = total if transfer.expected is None else transfer.expected
+        if (
+            again.response.status != 206
+            or not found
+            or int(found[1]) != transfer.received
+            or total != transfer.expected
+        ):
             again.close()
-            raise SourceError(
-                f"{_shown(transfer.parts)}: the transfer broke off after {transfer.received:,} bytes and the server "
-                "does not resume it.",
-                retryable=True,
-            )
+            raise _not_resumed(transfer)
         transfer.response, transfer.connection = again.response, again.connection
 
-    def _credentials(self) -> dict[str, str]:
-        """The headers that prove who asks."""
+    def _access(self) -> HttpAccess:
+        """How the URL's own origin is asked."""
+        if self.conn_id is not None:
+            return access_by(self.conn_id)
         own = credentials_in(self.rules.check_url(self.url))
-        if self.conn_id is None:
-            return {"Authorization": _basic(*own)} if own else {}
-        conn = _connection(self.conn_id)
-        headers = {str(name): str(value) for name, value in (conn.extra_dejson.get("headers") or {}).items()}
-        if conn.login or conn.password:
-            headers.setdefault("Authorization", _basic(conn.login or "", conn.password or ""))
-        return headers
-
-
-def _connection(conn_id: str) -> Any:
-    from airflow.sdk import Connection
-    from airflow.sdk.exceptions import AirflowNotFoundException
-
-    try:
-        return Connection.get(conn_id)
-    except AirflowNotFoundException as error:
-        raise SourceError(f"The Airflow connection {conn_id!r} of the URL source is not there.") from error
-
-
-def _decoded(blocks: Iterator[bytes], coding: str) -> Iterator[bytes]:
-    """The file itself, where the server packed it only for the way; a packed body that ends early is refused."""
-    if coding in ("identity", ""):
-        yield from blocks
-        return
-    if coding not in ("gzip", "x-gzip"):
-        raise SourceError(f"The server sends the file packed as {coding!r}, which was not asked for.")
-    inflater = zlib.decompressobj(31)
-    is_begun = False
-    for block in blocks:
-        data = block
-        while data:
-            if inflater.eof:  # several packed pieces may follow each other
-                inflater = zlib.decompressobj(31)
-            try:
-                piece = inflater.decompress(data, BLOCK)
-            except zlib.error as error:
-                raise SourceError("The packed file is damaged.", retryable=True) from error
-            is_begun = True
-            yield piece
-            data = inflater.unused_data if inflater.eof else inflater.unconsumed_tail
-    if is_begun and not inflater.eof:
-        raise SourceError("The packed file ends before its end.", retryable=True)
+        return HttpAccess(headers={"Authorization": basic(*own)} if own else {})
 
 
 def _refusal(parts: SplitResult, status: int) -> SourceError:
@@ -269,8 +257,33 @@ def _origin(parts: SplitResult) -> tuple[str, str | None, int]:
     return parts.scheme, parts.hostname, parts.port or (443 if parts.scheme == "https" else 80)
 
 
-def _basic(user: str, password: str) -> str:
-    return "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()
+def _joined(parts: SplitResult, location: str) -> str:
+    """The URL that a redirect leads to; a location with bytes beyond ASCII means these bytes."""
+    try:
+        return urljoin(parts._replace(fragment="").geturl(), _ascii(location.strip().encode("latin-1", "replace")))
+    except ValueError as error:
+        raise SourceError(f"{_shown(parts)} redirects to a malformed URL.") from error
+
+
+def _ascii(text: bytes) -> str:
+    """Text of an URL with what is not ASCII as percent escapes."""
+    return "".join(chr(byte) if byte < 0x80 else f"%{byte:02X}" for byte in text)
+
+
+def _hang_up(connection: http.client.HTTPConnection, hung_up: Event) -> None:
+    """Wake up whoever waits for this connection."""
+    hung_up.set()
+    if connection.sock is not None:
+        with suppress(OSError):
+            connection.sock.shutdown(socket.SHUT_RDWR)
+
+
+def _not_resumed(transfer: Transfer) -> SourceError:
+    return SourceError(
+        f"{_shown(transfer.parts)}: the transfer broke off after {transfer.received:,} bytes and the server "
+        "does not resume it.",
+        retryable=True,
+    )
 
 
 def _file_name(response: http.client.HTTPResponse, parts: SplitResult) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import ssl
 import threading
@@ -11,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+from urllib.parse import unquote
 
 CONTENT = b"sku,name\n" + b"".join(b"A-%06d,Lamp\n" % n for n in range(40_000))
 """What every good answer gives: about half a megabyte."""
@@ -27,6 +29,7 @@ class Server(ThreadingHTTPServer):
         self.seen: list[tuple[str, dict[str, str]]] = []
         self.elsewhere = ""
         self.scheme = "http"
+        self.version = 0
 
     @property
     def url(self) -> str:
@@ -40,7 +43,7 @@ class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_GET(self) -> None:
-        path = self.path.split("?")[0]
+        path = unquote(self.path.split("?")[0])
         self.server.hits[path] += 1
         self.server.seen.append((self.path, dict(self.headers)))
         behaviour = getattr(self, "at_" + path.strip("/").split("/")[0].replace(".", "_").replace("-", "_"), None)
@@ -59,6 +62,9 @@ class Handler(BaseHTTPRequestHandler):
 
     def at_good_csv(self) -> None:
         self.answer(200, CONTENT, ETag='"1"')
+
+    def at_versions_csv(self) -> None:
+        self.answer(200, CONTENT + b"%d" % self.server.version)
 
     def at_named(self) -> None:
         self.answer(200, CONTENT, Content_Disposition='attachment; filename="../../märz.csv"')
@@ -79,15 +85,64 @@ class Handler(BaseHTTPRequestHandler):
     def at_chunked_cut(self) -> None:
         self._chunked(len(CONTENT) // 2, is_ended=False)
 
-    def _chunked(self, length: int, *, is_ended: bool = True) -> None:
+    def _chunked(self, length: int, *, is_ended: bool = True, **headers: str) -> None:
         self.send_response(200)
-        self.send_header("Transfer-Encoding", "chunked")
+        for name, value in {"Transfer-Encoding": "chunked", **headers}.items():
+            self.send_header(name, value)
         self.end_headers()
         for start in range(0, length, 60_000):
             piece = CONTENT[start : min(start + 60_000, length)]
             self.wfile.write(b"%x\r\n%s\r\n" % (len(piece), piece))
         if is_ended:
             self.wfile.write(b"0\r\n\r\n")
+
+    def at_chunked_resumable(self) -> None:
+        """Says nothing of its size, ends early, and gives the rest when asked for it."""
+        self._chunked_then(len(CONTENT))
+
+    def at_chunked_short(self) -> None:
+        """The same, but the rest ends early too."""
+        self._chunked_then(1000)
+
+    def _chunked_then(self, length: int) -> None:
+        half = len(CONTENT) // 2
+        if "Range" not in self.headers:
+            self._chunked(half, is_ended=False, ETag='"1"')
+            return
+        start = int(self.headers["Range"][6:].rstrip("-"))
+        place = {"Content_Range": f"bytes {start}-{len(CONTENT) - 1}/{len(CONTENT)}", "ETag": '"1"'}
+        self.answer(206, CONTENT[start:][:length], Content_Length=len(CONTENT) - start, **place)
+
+    def at_never_ended(self) -> None:
+        """All bytes, but no end; there is no rest to ask for."""
+        if "Range" in self.headers:
+            self.answer(416, b"no", Content_Range=f"bytes */{len(CONTENT)}")
+        else:
+            self._chunked(len(CONTENT), is_ended=False, ETag='"1"')
+
+    def at_bomb(self) -> None:
+        self.answer(200, gzip.compress(bytes(80 << 20)), Content_Encoding="gzip")
+
+    def at_märz_csv(self) -> None:
+        self.answer(200, CONTENT)
+
+    def at_redirect_to_märz(self) -> None:
+        self.answer(302, b"", Location="/märz.csv".encode().decode("latin-1"))
+
+    def at_redirect_to_nothing(self) -> None:
+        self.answer(302, b"", Location="http://[::1/x")
+
+    def at_drips(self) -> None:
+        """Sends a header byte by byte, for ever."""
+        self.wfile.write(b"HTTP/1.1 200 OK\r\nX: ")
+        with contextlib.suppress(OSError):
+            for _ in range(200):
+                self.wfile.write(b"x")
+                self.wfile.flush()
+                time.sleep(0.05)
+
+    def at_cut_in_its_head(self) -> None:
+        self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Type: te")
 
     def at_cut(self) -> None:
         """Always ends early, cannot be resumed."""

@@ -8,9 +8,11 @@ import ssl
 
 import pytest
 
-from airflow_provider_ingest.exceptions import SourceError
+from airflow_provider_ingest.exceptions import RunFailed, SourceError
+from airflow_provider_ingest.hooks import url as url_source
 from airflow_provider_ingest.hooks.addresses import is_public
 from airflow_provider_ingest.hooks.url import UrlHook
+from airflow_provider_ingest.importers.source import SourceSpec, SourceType
 from tests.integration.hooks.certificates import self_signed
 from tests.integration.hooks.http_server import CONTENT, serving
 
@@ -30,7 +32,10 @@ def hook(server):
     return make
 
 
-@pytest.mark.parametrize("path", ["/good.csv", "/redirect", "/gzip", "/chunked", "/flaky", "/resumable"])
+WHOLE = ["/good.csv", "/redirect", "/gzip", "/chunked", "/flaky", "/resumable", "/chunked-resumable"]
+
+
+@pytest.mark.parametrize("path", [*WHOLE, "/märz.csv", "/m%C3%A4rz.csv", "/redirect-to-märz"])
 def test_the_whole_file_comes_however_it_is_sent(hook, fetch, path):
     got = fetch(hook(path))
     assert got.content == CONTENT
@@ -54,6 +59,10 @@ def test_what_is_kept_of_the_address_holds_no_secret(hook, fetch, server):
     [
         ("/cut", "broke off after 100,000 bytes .* cannot be resumed"),
         ("/chunked-cut", "broke off after .* cannot be resumed"),
+        ("/chunked-short", "broke off after .* cannot be resumed"),
+        ("/never-ended", "broke off after .* does not resume it"),
+        ("/drips", "does not answer"),
+        ("/cut-in-its-head", "broke off after 0 bytes"),
         ("/gzip-cut", "ends before its end"),
         ("/replaced", "does not resume it"),
         ("/stalls", "broke off after 1,000 bytes"),
@@ -62,8 +71,9 @@ def test_what_is_kept_of_the_address_holds_no_secret(hook, fetch, server):
     ],
 )
 def test_a_failure_that_may_pass_is_worth_another_try_and_never_gives_a_short_file(hook, fetch, path, message):
+    waits = {"/silent": {"timeout": 0.3}, "/stalls": {"timeout": 0.3}, "/drips": {"timeout": 0.1, "pauses": ()}}
     with pytest.raises(SourceError, match=message) as caught:
-        fetch(hook(path))
+        fetch(hook(path, **waits.get(path, {})))
     assert caught.value.retryable
 
 
@@ -75,11 +85,13 @@ def test_a_failure_that_may_pass_is_worth_another_try_and_never_gives_a_short_fi
         ("/private", "answers 401"),
         ("/loop", "redirects more than 5 times"),
         ("/brotli", "packed as 'br'"),
+        ("/bomb", "more than 300 times its size"),
+        ("/redirect-to-nothing", "malformed"),
     ],
 )
 def test_a_failure_that_will_not_pass_is_final(hook, fetch, server, path, message):
     before = server.hits[path]
-    with pytest.raises(SourceError, match=message) as caught:
+    with pytest.raises(RunFailed, match=message) as caught:
         fetch(hook(path))
     assert not caught.value.retryable
     assert server.hits[path] - before <= 6
@@ -95,23 +107,6 @@ def test_a_server_error_is_tried_again(hook, fetch, server):
 def test_a_file_above_the_limit_is_refused_while_it_comes(hook, fetch):
     with pytest.raises(SourceError, match="max_source_bytes"):
         fetch(hook("/good.csv"), max_bytes=10_000)
-
-
-def test_credentials_of_a_connection_go_to_the_urls_own_origin_only(hook, fetch, server, connect):
-    connect("web", conn_type="http", login="user", password="päss", extra={"headers": {"X-Key": "k"}})
-    assert fetch(hook("/private", conn_id="web")).content == CONTENT
-    with serving() as other:
-        server.elsewhere = other.url + "/good.csv"
-        assert fetch(hook("/away", conn_id="web")).content == CONTENT
-        headers = {name.lower() for name in other.seen[-1][1]}
-    assert not headers & {"authorization", "x-key"}
-    asked = next(headers for path, headers in reversed(server.seen) if path == "/away")
-    assert asked["X-Key"] == "k"
-
-
-def test_a_connection_that_is_not_there_is_named(hook, fetch):
-    with pytest.raises(SourceError, match="'nobody'"):
-        fetch(hook("/good.csv", conn_id="nobody"))
 
 
 @pytest.mark.parametrize("url", ["file:///etc/passwd", "ftp://example.org/a", "/etc/passwd", "gopher://x/", "http://"])
@@ -191,6 +186,25 @@ def test_the_connection_goes_to_the_address_that_was_checked(monkeypatch, fetch,
     url = f"http://changing.example:{server.server_port}/good.csv"
     assert fetch(UrlHook(url, allow_private=True, pauses=(), timeout=1)).content == CONTENT
     assert looks == ["changing.example"]
+
+
+def test_a_transfer_has_an_end_however_slowly_it_comes(hook, fetch, monkeypatch):
+    monkeypatch.setattr(url_source, "LONGEST", -1)
+    with pytest.raises(SourceError, match="still not through"):
+        fetch(hook("/good.csv"))
+
+
+def test_the_connection_test_says_whether_the_file_can_be_read(hook):
+    assert hook("/good.csv").test_connection() == (True, "good.csv can be read.")
+    is_good, why = hook("/nothing").test_connection()
+    assert not is_good
+    assert "404" in why
+
+
+def test_a_run_keeps_the_version_that_it_staged_first(server, stays_pinned):
+    server.version = 0
+    source = SourceSpec(type=SourceType.URL, options={"url": server.url + "/versions.csv"})
+    stays_pinned(source, lambda: setattr(server, "version", 1))
 
 
 def test_only_allowed_hosts_are_asked(hook, fetch):
