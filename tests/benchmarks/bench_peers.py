@@ -18,10 +18,11 @@ from pathlib import Path
 
 from tests.benchmarks.bench_pipeline import COPY, by_hand
 from tests.benchmarks.dataset import FOLDER, Dataset, make_dataset
+from tests.benchmarks.goals import goal_of
 from tests.benchmarks.orders_database import OrdersDatabase, copy_clean, orders_database
 from tests.benchmarks.orders_work import IMPORT, WARM_UP_ROWS
 from tests.benchmarks.results import ROOT, Figures, record
-from tests.benchmarks.rounds import Measurement, Results, alternate, in_new_process, summary, times
+from tests.benchmarks.rounds import Measurement, Results, alternate, in_new_process, sizes, summary, times
 
 PEERS_VENV = ROOT / (os.environ.get("INGEST_PEERS_VENV") or ".venv-peers")
 RUN = Path(__file__).parent / "peers" / "run.py"
@@ -35,14 +36,12 @@ class Peer:
     :param module: in ``tests/benchmarks/peers``.
     :param way: a function of it.
     :param share: of the rows that it works, since it would take too long over all.
-    :param goal: how many times our time it is to take at least; none if there is no goal.
     """
 
     name: str
     module: str
     way: str
     share: float = 1.0
-    goal: float | None = None
 
     def rows(self, rows: int) -> int:
         """How many rows it works when the others work so many."""
@@ -51,16 +50,17 @@ class Peer:
 
 PEERS = (
     Peer(name="csv loop, COPY row by row", module="csv_loop", way="copy"),
-    Peer(name="csv loop, executemany", module="csv_loop", way="executemany", share=0.2, goal=4),
-    Peer(name="dlt, Arrow tables, ADBC", module="dlt_orders", way="arrow_adbc", goal=1.5),
-    Peer(name="dlt, Arrow tables, COPY", module="dlt_orders", way="arrow_csv", goal=1.5),
-    Peer(name="dlt, rows, COPY", module="dlt_orders", way="rows_csv", share=0.1, goal=15),
-    Peer(name="dlt, rows, INSERT", module="dlt_orders", way="rows_insert", share=0.1, goal=15),
+    Peer(name="csv loop, executemany", module="csv_loop", way="executemany", share=0.2),
+    Peer(name="dlt, Arrow of this engine, ADBC", module="dlt_orders", way="engine_adbc"),
+    Peer(name="dlt, Arrow of hand-written Polars, ADBC", module="dlt_orders", way="polars_adbc"),
+    Peer(name="dlt, Arrow of hand-written Polars, COPY", module="dlt_orders", way="polars_csv"),
+    Peer(name="dlt, rows, COPY", module="dlt_orders", way="rows_csv", share=0.1),
+    Peer(name="dlt, rows, INSERT", module="dlt_orders", way="rows_insert", share=0.1),
     Peer(name="pandas, to_sql with COPY", module="pandas_orders", way="to_sql_copy", share=0.2),
     Peer(name="pandas, to_sql", module="pandas_orders", way="to_sql", share=0.2),
     Peer(name="petl, todb", module="petl_orders", way="todb", share=0.2),
     Peer(name="frictionless, row stream, executemany", module="frictionless_orders", way="row_stream", share=0.1),
-    Peer(name="django-import-export, bulk", module="django_orders", way="bulk", share=0.1, goal=19),
+    Peer(name="django-import-export, bulk", module="django_orders", way="bulk", share=0.1),
 )
 
 
@@ -115,20 +115,19 @@ def figures_of(results: Results) -> tuple[Figures, Figures]:
 
 def table(ours: Figures, rivals: Figures) -> str:
     """As Markdown, the quickest first."""
-    goals = {peer.name: peer.goal for peer in PEERS}
     lines = [
         "| | rows | rows/s | × COPY | × this engine | goal | CPU × this engine | peak MB | imports, s |",
         "|---|---|---|---|---|---|---|---|---|",
     ]
     for name, one in sorted({**rivals, **ours}.items(), key=lambda item: item[1]["ratio"]):
-        goal = goals.get(name)
+        goal = goal_of("peers", name, "ours")
         cells = [
             "this engine" if name == IMPORT else name,
             f"{one['rows']:,.0f}",
             f"{one['rows'] / one['seconds']:,.0f}",
             f"{one['ratio']:.2f}",
             f"{one['ours']:.1f}" if "ours" in one else "",
-            f"≥ {goal:g}" if goal else "",
+            goal.told if goal else "",
             f"{one['cpu_ours']:.1f}" if "cpu_ours" in one else "",
             f"{one['megabytes']:,.0f}" if "megabytes" in one else "",
             f"{one['imports']:.1f}" if "imports" in one else "",
@@ -139,8 +138,7 @@ def table(ours: Figures, rivals: Figures) -> str:
 
 def main() -> None:
     """Measure, print and keep."""
-    rows = int(sys.argv[1]) if len(sys.argv) > 1 else int(os.environ.get("INGEST_BENCH_ROWS", "1_000_000"))
-    rounds = int(sys.argv[2]) if len(sys.argv) > 2 else int(os.environ.get("INGEST_BENCH_ROUNDS", "5"))
+    rows, rounds = sizes()
     asked = sys.argv[3:]
     peers = [peer for peer in PEERS if not asked or any(word in (peer.module, peer.way) for word in asked)]
     if not (PEERS_VENV / "bin" / "python").exists():

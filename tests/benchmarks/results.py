@@ -11,7 +11,7 @@ import os
 import platform
 import re
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cache
@@ -62,11 +62,10 @@ def series(entry: Mapping[str, Any]) -> tuple[str, str]:
     return str(entry["benchmark"]), json.dumps(entry["settings"], sort_keys=True)
 
 
-def newest(benchmark: str) -> dict[str, Any] | None:
-    """The last run on this machine, whatever its settings."""
-    path = results_file()
-    entries = read_entries(path) if path.exists() else []
-    return next((entry for entry in reversed(entries) if entry["benchmark"] == benchmark), None)
+def largest(entries: Iterable[Mapping[str, Any]], benchmark: str) -> Mapping[str, Any] | None:
+    """The newest run of a benchmark with the most rows: what is told of it."""
+    runs = [entry for entry in entries if entry["benchmark"] == benchmark]
+    return max(reversed(runs), key=lambda entry: entry["settings"].get("rows", 0), default=None)
 
 
 def results_file() -> Path:

@@ -7,14 +7,24 @@ A measurement is a dictionary: ``seconds`` and ``rows``, and where they are know
 from __future__ import annotations
 
 import json
+import os
 import statistics
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 Measurement = Mapping[str, float]
 Results = dict[str, list[Measurement]]
+
+
+def sizes(rows: int = 1_000_000, rounds: int = 5) -> tuple[int, int]:
+    """Rows and rounds as the command line names them, or else the environment, or else these."""
+    given = sys.argv[1:3]
+    asked_rows = given[0] if given else os.environ.get("INGEST_BENCH_ROWS", str(rows))
+    asked_rounds = given[1] if len(given) > 1 else os.environ.get("INGEST_BENCH_ROUNDS", str(rounds))
+    return int(asked_rows), int(asked_rounds)
 
 
 def alternate(ways: Mapping[str, Callable[[], Measurement]], rounds: int) -> Results:
@@ -26,6 +36,15 @@ def alternate(ways: Mapping[str, Callable[[], Measurement]], rounds: int) -> Res
             results[way].append(measured)
             print(f"  round {number}: {way}: {measured['seconds']:.2f} s", file=sys.stderr, flush=True)
     return results
+
+
+def timed(work: Callable[[], object], rows: int, prepare: Callable[[], object] | None = None) -> Measurement:
+    """Work of this process; preparing is not counted."""
+    if prepare is not None:
+        prepare()
+    started, used = time.perf_counter(), time.process_time()
+    work()
+    return {"seconds": time.perf_counter() - started, "cpu": time.process_time() - used, "rows": rows}
 
 
 def in_new_process(*command: object) -> Measurement:

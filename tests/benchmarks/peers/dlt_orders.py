@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -88,19 +88,25 @@ def rows_csv(dsn: str, path: Path) -> int:
     return len(bad)
 
 
-def arrow(dsn: str, path: Path, loader: str) -> int:
+def load(dsn: str, path: Path, frames: Callable[[Path, list[pl.DataFrame]], Iterator[pl.DataFrame]], how: str) -> int:
     """Arrow tables, which dlt does not look into."""
     bad: list[pl.DataFrame] = []
-    tables = (frame.to_arrow(compat_level=pl.CompatLevel.oldest()) for frame in good_rows(path, bad))
-    run(dsn, tables, loader)
+    run(dsn, (frame.to_arrow(compat_level=pl.CompatLevel.oldest()) for frame in frames(path, bad)), how)
     return sum(frame.height for frame in bad)
 
 
-def arrow_csv(dsn: str, path: Path) -> int:
-    """Arrow tables, and COPY of CSV files."""
-    return arrow(dsn, path, "csv")
+def polars_csv(dsn: str, path: Path) -> int:
+    """Tables of a program of one's own, and COPY of CSV files."""
+    return load(dsn, path, good_rows, "csv")
 
 
-def arrow_adbc(dsn: str, path: Path) -> int:
-    """Arrow tables, and Parquet files through ADBC."""
-    return arrow(dsn, path, "parquet")
+def polars_adbc(dsn: str, path: Path) -> int:
+    """Tables of a program of one's own, and Parquet files through ADBC."""
+    return load(dsn, path, good_rows, "parquet")
+
+
+def engine_adbc(dsn: str, path: Path) -> int:
+    """Tables that this project's engine has read, transformed and checked, and Parquet files through ADBC."""
+    from engine_orders import good_rows as engine_rows
+
+    return load(dsn, path, engine_rows, "parquet")

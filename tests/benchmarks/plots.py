@@ -1,0 +1,126 @@
+"""The charts of docs/benchmarks.md, from the file of results: ``python -m tests.benchmarks.plots``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from tests.benchmarks.bar_chart import Bar, bar_chart
+from tests.benchmarks.bench_formats import OURS, READERS
+from tests.benchmarks.bench_targets import RIVALS as LOADERS
+from tests.benchmarks.goals import goal_of
+from tests.benchmarks.orders_work import IMPORT
+from tests.benchmarks.results import ROOT, largest, read_entries, results_file
+
+FOLDER = ROOT / "docs" / "benchmarks"
+COPY = "COPY of the clean rows"
+THIS = ("ours", "this engine")
+Entry = Mapping[str, Any]
+
+
+def _limit(benchmark: str, figure: str, measure: str = "ratio") -> float | None:
+    goal = goal_of(benchmark, figure, measure)
+    return goal.limit if goal else None
+
+
+def peers(entry: Entry) -> str:
+    """What the same rows take elsewhere."""
+    copy = entry["rivals"][COPY]["ours"] if "ours" in entry["rivals"][COPY] else 1 / entry["figures"][IMPORT]["ratio"]
+    bars = [
+        Bar(label=f"{COPY}, no checks", value=copy, shown=f"{copy:.2f}", kind="bare"),
+        Bar(label="this engine", value=1, shown="1.00", kind="ours"),
+    ]
+    for name, one in entry["rivals"].items():
+        if name != COPY:
+            value, goal = one["ours"], _limit("peers", name, "ours")
+            bars.append(Bar(label=name, value=value, shown=f"{value:.1f}", kind="other", goal=goal))
+    told = "wall time for a row, × this engine; CSV → validated, transformed, errors kept → typed, keyed table"
+    legend = [("bare", "the limit"), THIS, ("other", "others"), ("goal", "they should take at least that")]
+    return bar_chart("The same work by other tools", told, sorted(bars, key=lambda bar: bar.value), legend)
+
+
+def pipeline(entry: Entry) -> str:
+    """How far from the limit."""
+    bars = [Bar(label=COPY, value=1, shown="1.00", kind="bare")]
+    for name, one in entry["figures"].items():
+        value = one["ratio"]
+        label = name.replace("import in a new process, its imports included", "import, new process with its imports")
+        label = label.replace("import in two chunks at a time, in two processes", "import, two chunks at a time")
+        if name.startswith("upsert"):
+            label = "upsert, half there, × COPY + MERGE"
+        bars.append(Bar(label=label, value=value, shown=f"{value:.2f}", kind="ours", goal=_limit("pipeline", name)))
+    told = "wall time, × a COPY of rows that are clean already into the same typed, keyed table of PostgreSQL"
+    return bar_chart("This engine beside COPY", told, bars, [("bare", "COPY"), THIS, ("goal", "goal: at most")])
+
+
+def targets(entry: Entry) -> str:
+    """Writing alone."""
+    bars = [
+        Bar(
+            label=f"{name}, × {LOADERS[name].partition(': ')[2].removesuffix(' of equal rows')}",
+            value=one["ratio"], shown=f"{one['ratio']:.2f}", kind="ours", goal=_limit("targets", name),
+        )
+        for name, one in entry["figures"].items()
+    ]  # fmt: skip
+    told = "wall time of writing ready rows, × the database's own loader into the same table"
+    return bar_chart("Targets alone", told, bars, [THIS, ("goal", "goal: at most")])
+
+
+def formats(entry: Entry) -> str:
+    """Reading alone."""
+    bars = []
+    for name, (_, *others) in READERS.items():
+        for reader in (OURS, *others):
+            one = entry["figures"][name] if reader == OURS else entry["rivals"][f"{name}: {reader}"]
+            speed = one["rows"] / one["seconds"]
+            kind = "ours" if reader == OURS else "other"
+            label = f"{name}: {'plan and read' if reader == OURS else reader.replace('_', ' ')}"
+            bars.append(Bar(label=label, value=speed / 1e6, shown=f"{speed / 1e6:.2f} M", kind=kind))
+    told = "million rows per second of wall time; 12 columns; the library alone holds what it parses and does nothing"
+    return bar_chart("Reading files", told, bars, [THIS, ("other", "a library alone")])
+
+
+def memory(entry: Entry) -> str:
+    """What stays flat."""
+    bars = []
+    for kind, figures in (("other", entry["rivals"]), ("ours", entry["figures"])):
+        for name, one in figures.items():
+            value, goal = one["megabytes"], _limit("growth", name, "megabytes")
+            bars.append(Bar(label=name, value=value, shown=f"{value:.0f} MB", kind=kind, goal=goal))
+    told = "highest memory of a process with all its imports, megabytes"
+    legend = [("other", "a tenth of the rows"), ("ours", "all rows"), ("goal", "goal: at most")]
+    return bar_chart("Memory does not grow with the file", told, sorted(bars, key=lambda bar: bar.label), legend)
+
+
+CHARTS: dict[str, tuple[str, Callable[[Entry], str]]] = {
+    "peers": ("peers", peers),
+    "pipeline": ("pipeline", pipeline),
+    "targets": ("targets", targets),
+    "formats": ("formats", formats),
+    "memory": ("growth", memory),
+}
+"""By file: the benchmark, and how it is drawn."""
+
+
+def draw(entries: Iterable[Entry]) -> list[Path]:
+    """Write the charts of what was measured; their files."""
+    kept, paths = list(entries), []
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    for name, (benchmark, chart) in CHARTS.items():
+        entry = largest(kept, benchmark)
+        if entry is not None:
+            path = FOLDER / f"{name}.svg"
+            path.write_text(chart(entry))
+            paths.append(path)
+    return paths
+
+
+def main() -> None:
+    """Draw what this machine measured."""
+    for path in draw(read_entries(results_file())):
+        print(path)
+
+
+if __name__ == "__main__":
+    main()

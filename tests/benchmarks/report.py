@@ -1,0 +1,82 @@
+"""Puts tables and charts of this machine's results into docs/benchmarks.md: ``python -m tests.benchmarks.report``.
+
+What stands between ``<!-- measured: name -->`` and ``<!-- end -->`` is written anew from the newest run with the most
+rows; ``goals`` and ``machine`` are names as well. A benchmark that was not measured leaves its part as it is.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+from tests.benchmarks.goals import goals_table
+from tests.benchmarks.plots import draw
+from tests.benchmarks.results import ROOT, largest, results_file
+
+PAGE = ROOT / "docs" / "benchmarks.md"
+PART = re.compile(r"(<!-- measured: (?P<name>[^>]+?) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+
+def conditions(entry: Mapping[str, Any]) -> str:
+    """One line: sizes, day, commit, load."""
+    settings, on = entry["settings"], entry["on"]
+    told = [f"{settings['rows']:,} rows"] if "rows" in settings else []
+    if "rounds" in settings:
+        told.append(f"medians of {settings['rounds']} rounds" if settings["rounds"] > 1 else "one round")
+    told += [f"{key} {value}" for key, value in settings.items() if key not in ("rows", "rounds")]
+    told += [on["at"][:10], f"commit {on['commit']}", f"load at the end {on['load']}"]
+    return f"*{', '.join(told)}.*"
+
+
+def machine_line(kept: Mapping[str, Any]) -> str:
+    """What it was measured on."""
+    machine, on = kept["machine"], kept["entries"][-1]["on"]
+    packages = ", ".join(f"{name} {version}" for name, version in on["packages"].items() if "ingest" not in name)
+    return (
+        f"{machine['cores']} cores of an {machine['cpu']}, {machine['memory_gb']} GB, {on['system']}, "
+        f"Python {on['python']}, PostgreSQL {on['postgresql']}; {packages}."
+    )
+
+
+def part(name: str, kept: Mapping[str, Any]) -> str | None:
+    """What belongs between the marks; none if it was not measured."""
+    if name == "goals":
+        return goals_table(kept["entries"])
+    if name == "machine":
+        return machine_line(kept)
+    entry = largest(kept["entries"], name)
+    if entry is None:
+        return None
+    module = import_module(f"tests.benchmarks.bench_{name.replace(' ', '_')}")
+    return f"{module.table(entry['figures'], entry['rivals'])}\n\n{conditions(entry)}"
+
+
+def with_results(page: str, kept: Mapping[str, Any]) -> str:
+    """The page with its measured parts written anew."""
+
+    def written(found: re.Match[str]) -> str:
+        text = part(found["name"], kept)
+        return found[0] if text is None else f"{found[1]}{text}\n{found[3]}"
+
+    return PART.sub(written, page)
+
+
+def main() -> int:
+    """Write page and charts."""
+    path = results_file()
+    if not path.exists():
+        print(f"Nothing was measured on this kind of machine yet: there is no {path}.")
+        return 1
+    kept = json.loads(path.read_text())
+    PAGE.write_text(with_results(PAGE.read_text(), kept))
+    for written in (PAGE, *draw(kept["entries"])):
+        print(written.relative_to(ROOT))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
