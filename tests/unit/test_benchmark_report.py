@@ -11,6 +11,7 @@ from tests.benchmarks.goals import goals_table
 from tests.benchmarks.plots import pipeline
 from tests.benchmarks.report import with_results
 from tests.benchmarks.results import largest
+from tests.benchmarks.whole_runs import beyond_own, table
 
 ONE: dict[str, float] = {"seconds": 2.0, "cpu": 1.0, "server_cpu": 1.0, "rows": 1e6, "megabytes": 300.0}
 ON = {
@@ -72,3 +73,25 @@ def test_the_chart_of_the_pipeline_has_a_line_for_each_way() -> None:
     chart = ElementTree.fromstring(pipeline(entry(1.3)))
     shown = [element.text for element in chart.iter("{http://www.w3.org/2000/svg}text")]
     assert shown.count("1.30") == len(RIVALS)
+
+
+def test_a_whole_run_is_told_beside_one_of_a_tenth_and_beyond_what_airflow_takes_itself() -> None:
+    figures = {
+        "1,000 rows": {"seconds": 5.0, "cpu": 4.0, "server_cpu": 1.0, "chunks": 1},
+        "1,000 rows: plan": {"megabytes": 200.0},
+        "10,000 rows": {"seconds": 6.0, "cpu": 4.0, "server_cpu": 1.0, "chunks": 1},
+        "10,000 rows: plan": {"megabytes": 210.0},
+    }
+    own = {"Airflow's own: trivial": {"megabytes": 150.0}}
+    assert beyond_own(figures, own) == {
+        "1,000 rows: plan": {"beyond": 50.0},
+        "10,000 rows": {"growth": 1.2},
+        "10,000 rows: plan": {"beyond": 60.0},
+    }
+    assert "| plan | 150 | +50 | +60 |" in table(figures, own)
+
+
+def test_a_run_with_other_settings_of_airflow_is_not_what_is_told() -> None:
+    plain, tuned = entry(1.0), entry(2.0)
+    tuned["settings"]["AIRFLOW__WORKERS__MIN_HEARTBEAT_INTERVAL"] = "1"
+    assert largest([plain, tuned], "pipeline") is plain
