@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -93,20 +93,54 @@ def _unchanged(file: BinaryIO, label: str) -> Iterator[bytes]:
         yield block
     after = os.fstat(file.fileno())
     if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
-        raise SourceError(f"{label!r} was changed while it was read.", retryable=True)
+        raise _changed(label)
 
 
 @contextmanager
 def opened(path: Any, label: str) -> Iterator[Stream]:
-    """Open an object of an object store; its library's errors become :class:`SourceError`."""
+    """Open an object of an object store; its library's errors, of whatever kind, become :class:`SourceError`."""
     try:
+        version = _version(path)
         size = path.stat().st_size
         file = path.open("rb", block_size=8 * BLOCK)
     except FileNotFoundError as error:
         raise SourceError(f"{label!r} is not there.") from error
     except PermissionError as error:
         raise SourceError(f"{label!r} may not be read with this connection.") from error
-    except (OSError, ImportError) as error:
+    except Exception as error:
         raise SourceError(f"{label!r} cannot be reached ({type(error).__name__}: {error}).", retryable=True) from error
     with file:
-        yield Stream(name=path.name, blocks=iter(lambda: file.read(BLOCK), b""), size=size)
+        yield Stream(name=path.name, blocks=_object_blocks(path, file, version, label), size=size)
+
+
+def _object_blocks(path: Any, file: Any, version: tuple[str, ...], label: str) -> Iterator[bytes]:
+    """The object's blocks; one that is replaced meanwhile is refused."""
+    try:
+        while block := file.read(BLOCK):
+            yield block
+        is_replaced = version != _version(path)
+    except Exception as error:
+        raise _broken_off(path, version, label, error) from error
+    if is_replaced:
+        raise _changed(label)
+
+
+def _broken_off(path: Any, version: tuple[str, ...], label: str, error: Exception) -> SourceError:
+    """What became of the transfer: libraries refuse a replaced object each in their own way."""
+    is_replaced = False
+    with suppress(Exception):
+        is_replaced = version != _version(path)
+    if is_replaced:
+        return _changed(label)
+    return SourceError(f"{label!r}: the transfer broke off ({type(error).__name__}).", retryable=True)
+
+
+def _changed(label: str) -> SourceError:
+    return SourceError(f"{label!r} was changed while it was read.", retryable=True)
+
+
+def _version(path: Any) -> tuple[str, ...]:
+    """What tells one version of an object from another, as far as its store says."""
+    path.fs.invalidate_cache()
+    facts = path.fs.info(path.path)
+    return tuple(str(facts.get(name)) for name in ("size", "ETag", "etag", "LastModified", "mtime", "generation"))

@@ -92,20 +92,31 @@ class FtpHook(SourceHook):
             ) from error
 
     def _blocks(self, server: ftplib.FTP, path: str) -> Iterator[bytes]:
-        """The file; the server has to say at the end that it was sent completely."""
+        """The file; the server has to say at the end that it was sent completely, and nothing of a change meanwhile."""
         try:
+            before = self._changed_at(server, path)
             with server.transfercmd(f"RETR {path}") as data:
                 while block := data.recv(BLOCK):
                     yield block
                 if isinstance(data, ssl.SSLSocket):
                     data.unwrap()
             server.voidresp()
+            after = self._changed_at(server, path)
         except ftplib.error_perm as error:
             raise SourceError(f"{self.path!r} cannot be read: {_reply(error)}") from error
         except (OSError, EOFError, ftplib.Error) as error:
             raise SourceError(
                 f"{self.path!r}: the transfer broke off ({type(error).__name__}).", retryable=True
             ) from error
+        if before != after:
+            raise SourceError(f"{self.path!r} was changed while it was read.", retryable=True)
+
+    def _changed_at(self, server: ftplib.FTP, path: str) -> str | None:
+        """When the file was written last; ``None`` from servers that do not tell."""
+        try:
+            return server.sendcmd(f"MDTM {path}")
+        except ftplib.error_perm:
+            return None
 
 
 def _is_true(value: Any, *, default: bool) -> bool:

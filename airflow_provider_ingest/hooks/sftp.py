@@ -35,21 +35,24 @@ class SftpHook(SourceHook):
     def open(self) -> Iterator[Stream]:
         """Connect and open the file."""
         disk = Disk.parse(self.disk)
-        path = below_root(disk.root or disk.connection().extra_dejson.get("path") or "", self.path)
+        root = disk.root or disk.connection().extra_dejson.get("path") or ""
+        path = below_root(root, self.path)
         client = self._connect(disk)
         try:
-            file, size = self._open(client, path)
+            file, size = self._open(client, path, root)
             with file:
                 yield Stream(name=path.rsplit("/", 1)[-1], blocks=self._blocks(file, size or 0), size=size)
         finally:
             client.close()
 
-    def _open(self, client: Any, path: str) -> tuple[Any, int | None]:
-        """The opened file and its size."""
+    def _open(self, client: Any, path: str, root: str) -> tuple[Any, int | None]:
+        """The opened file and its size; a symbolic link that leads out of the root is refused."""
         import paramiko
 
         try:
             sftp = client.open_sftp()
+            if root and not f"{sftp.normalize(path)}/".startswith(sftp.normalize(root).rstrip("/") + "/"):
+                raise SourceError(f"{self.path!r} leads out of the disk's root {root!r}.")
             facts = sftp.stat(path)
             if not stat.S_ISREG(facts.st_mode or stat.S_IFREG):
                 raise SourceError(f"{self.path!r} is no ordinary file.")
@@ -92,6 +95,7 @@ class SftpHook(SourceHook):
         import paramiko
 
         try:
+            before = file.stat()
             for start in range(0, size, REQUESTS * REQUEST_BYTES):
                 stop = min(start + REQUESTS * REQUEST_BYTES, size)
                 yield from file.readv(
@@ -100,7 +104,10 @@ class SftpHook(SourceHook):
             file.seek(size)
             while block := file.read(BLOCK):
                 yield block
+            after = file.stat()
         except (OSError, EOFError, paramiko.SSHException) as error:
             raise SourceError(
                 f"{self.path!r}: the transfer broke off ({type(error).__name__}).", retryable=True
             ) from error
+        if (before.st_size, before.st_mtime) != (after.st_size, after.st_mtime):
+            raise SourceError(f"{self.path!r} was changed while it was read.", retryable=True)

@@ -11,6 +11,7 @@ import pytest
 
 from airflow_provider_ingest.exceptions import SourceError
 from airflow_provider_ingest.hooks.custom import CustomHook
+from airflow_provider_ingest.importers.source import SourceSpec, SourceType
 
 
 class Rows:
@@ -67,3 +68,24 @@ def test_many_rows_leave_in_blocks(fetch):
         sizes = [len(block) for block in stream.blocks]
     assert len(sizes) > 3
     assert max(sizes) < 1_200_000
+
+
+def test_the_metadata_are_kept_on_the_run(staged_run):
+    run = staged_run(SourceSpec(type=SourceType.CUSTOM, custom=Rows([{"n": 1}])))
+    run.stage()
+    assert run.store.get_run(run.id).file["source"] == {"source_type": "rows", "taken_at": "2026-01-31"}
+    assert run.content == b'{"n":1}\n'
+
+
+def test_a_run_keeps_the_rows_that_it_staged_first(stays_pinned):
+    rows = Rows([{"n": 1}])
+    stays_pinned(SourceSpec(type=SourceType.CUSTOM, custom=rows), lambda: rows.rows.append({"n": 2}))
+
+
+def test_the_connection_test_asks_for_the_metadata_and_reads_nothing():
+    assert CustomHook(Rows([RuntimeError()])).test_connection() == (True, "rows can be read.")
+    broken = Rows([])
+    broken.get_source_metadata = lambda: 1 / 0
+    is_good, why = CustomHook(broken).test_connection()
+    assert not is_good
+    assert "it raised ZeroDivisionError" in why

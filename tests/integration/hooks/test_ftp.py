@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import threading
 import warnings
@@ -12,19 +13,20 @@ import pytest
 from airflow_provider_ingest.exceptions import SourceError
 from airflow_provider_ingest.hooks.filesystem import FilesystemHook
 from airflow_provider_ingest.hooks.ftp import FtpHook
+from airflow_provider_ingest.importers.source import SourceSpec, SourceType
 from tests.integration.hooks.certificates import self_signed
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     from pyftpdlib.authorizers import DummyAuthorizer
-    from pyftpdlib.handlers import DTPHandler, FTPHandler, TLS_FTPHandler
+    from pyftpdlib.handlers import DTPHandler, FTPHandler, TLS_DTPHandler, TLS_FTPHandler
     from pyftpdlib.ioloop import IOLoop
     from pyftpdlib.servers import FTPServer
 
 CONTENT = b"sku,name\n" + b"A-1,Lamp\n" * 300_000
 
 
-class CuttingData(DTPHandler):
+class Cutting:
     """Closes the connection in the middle of a file whose name says so."""
 
     def send(self, data):
@@ -34,6 +36,14 @@ class CuttingData(DTPHandler):
             self.close()
             return 0
         return super().send(data)
+
+
+class CuttingData(Cutting, DTPHandler):
+    pass
+
+
+class CuttingTlsData(Cutting, TLS_DTPHandler):
+    pass
 
 
 @contextmanager
@@ -46,7 +56,8 @@ def serving(handler, folder):
 
     Handler.authorizer = authorizer
     Handler.use_sendfile = False
-    Handler.dtp_handler = CuttingData if handler is FTPHandler else handler.dtp_handler
+    Handler.auth_failed_timeout = 0
+    Handler.dtp_handler = CuttingTlsData if issubclass(handler, TLS_FTPHandler) else CuttingData
     server = FTPServer(("127.0.0.1", 0), Handler, ioloop=IOLoop())  # the default one is shared by all servers
     thread = threading.Thread(target=server.serve_forever, kwargs={"timeout": 0.05, "handle_exit": False}, daemon=True)
     thread.start()
@@ -83,6 +94,37 @@ def disk(port, connect):
 def test_a_file_is_read_whole(disk, fetch, path):
     got = fetch(FtpHook(disk, path))
     assert (got.name, got.content) == ("products.csv", CONTENT)
+
+
+def test_a_server_that_opens_the_connection_itself_is_read_too(port, fetch, connect):
+    login = {"host": "127.0.0.1", "port": port, "login": "shop", "password": "secret"}
+    connect("active", conn_type="ftp", **login, extra={"passive": "false"})
+    assert fetch(FtpHook("active", "incoming/products.csv")).content == CONTENT
+
+
+def test_a_file_that_is_written_meanwhile_is_refused(disk, folder):
+    path = folder / "incoming" / "changing.csv"
+    path.write_bytes(CONTENT)
+    with FtpHook(disk, "incoming/changing.csv").open() as stream:
+        next(stream.blocks)
+        os.utime(path, (1, 1))
+        with pytest.raises(SourceError, match="was changed while it was read") as caught:
+            list(stream.blocks)
+    assert caught.value.retryable
+
+
+def test_a_run_keeps_the_version_that_it_staged_first(disk, folder, stays_pinned):
+    path = folder / "incoming" / "versions.csv"
+    path.write_bytes(b"a\n1\n")
+    source = SourceSpec(type=SourceType.FTP, options={"disk": disk, "path": "incoming/versions.csv"})
+    stays_pinned(source, lambda: path.write_bytes(b"a\n2\n"))
+
+
+def test_the_connection_test_says_whether_the_file_can_be_read(disk):
+    assert FtpHook(disk, "incoming/products.csv").test_connection() == (True, "products.csv can be read.")
+    is_good, why = FtpHook(disk, "incoming/missing.csv").test_connection()
+    assert not is_good
+    assert "is not there" in why
 
 
 def test_a_name_with_an_umlaut_and_an_empty_file_are_read(disk, fetch):
@@ -146,6 +188,8 @@ def test_over_tls_commands_and_data_are_encrypted_and_the_certificate_is_verifie
     with serving(Secure, folder) as port:
         connect("trusting", **login, port=port, extra={"tls": True, "ca_file": str(certificate)})
         assert fetch(FtpHook("trusting", "incoming/products.csv")).content == CONTENT
+        with pytest.raises(SourceError, match=r"broke off|was cut"):
+            fetch(FtpHook("trusting", "incoming/cut.csv"))
         connect("careful", **login, port=port, extra={"tls": True})
         with pytest.raises(SourceError, match=r"certificate .* is not valid"):
             fetch(FtpHook("careful", "incoming/products.csv"))

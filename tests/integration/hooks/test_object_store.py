@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import socket
 from datetime import UTC, datetime, timedelta
 
 import boto3
@@ -16,6 +17,7 @@ from airflow_provider_ingest.engine.plan import compile_plan
 from airflow_provider_ingest.exceptions import SourceError, UploadTooLarge
 from airflow_provider_ingest.formats import plan_file, read_chunk
 from airflow_provider_ingest.hooks.filesystem import FilesystemHook
+from airflow_provider_ingest.importers.source import SourceSpec, SourceType
 from airflow_provider_ingest.operators.contested import batches_of, set_contested_apart
 from airflow_provider_ingest.storage.files import Staging
 from airflow_provider_ingest.targets import open_target
@@ -64,11 +66,63 @@ def test_an_object_below_the_root_is_read_whole(fetch):
         ("../secret.csv", "shop_s3:shop/incoming", "'..' is not allowed"),
         ("*.csv", "shop_s3:shop/incoming", "is a pattern"),
         ("products.csv", "shop_s3", "has no root"),
+        ("products.csv", "shop_s3:elsewhere/incoming", "is not there"),
+        ("", "shop_s3:shop/incoming", "names no file"),
     ],
 )
 def test_what_is_no_object_of_the_disk_is_refused(fetch, path, disk, message):
     with pytest.raises(SourceError, match=message):
         fetch(FilesystemHook(path, disk))
+
+
+def put(endpoint, key, body):
+    client = boto3.client(
+        "s3",
+        endpoint_url=endpoint,
+        aws_access_key_id="key",
+        aws_secret_access_key="secret",
+        region_name="us-east-1",
+    )
+    client.put_object(Bucket="shop", Key=key, Body=body)
+
+
+def test_an_object_that_is_replaced_meanwhile_is_refused(endpoint):
+    put(endpoint, "incoming/changing.csv", CONTENT * 8)
+    with FilesystemHook("changing.csv", "shop_s3:shop/incoming").open() as stream:
+        next(stream.blocks)
+        put(endpoint, "incoming/changing.csv", CONTENT[::-1] * 8)
+        with pytest.raises(SourceError, match="was changed while it was read") as caught:
+            list(stream.blocks)
+    assert caught.value.retryable
+
+
+def test_a_run_keeps_the_version_that_it_staged_first(endpoint, stays_pinned):
+    put(endpoint, "incoming/versions.csv", b"a\n1\n")
+    options = {"disk": "shop_s3:shop/incoming", "path": "versions.csv"}
+    source = SourceSpec(type=SourceType.FILESYSTEM, options=options)
+    stays_pinned(source, lambda: put(endpoint, "incoming/versions.csv", b"a\n22\n"))
+
+
+def test_the_connection_test_says_whether_the_object_can_be_read():
+    hook = FilesystemHook("products.csv", "shop_s3:shop/incoming")
+    assert hook.test_connection() == (True, "products.csv can be read.")
+    is_good, why = FilesystemHook("missing.csv", "shop_s3:shop/incoming").test_connection()
+    assert not is_good
+    assert "is not there" in why
+
+
+def test_a_store_that_is_not_there_is_worth_another_try(fetch, connect):
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        extra = {
+            "endpoint_url": f"http://127.0.0.1:{unused.getsockname()[1]}",
+            "region_name": "us-east-1",
+            "config_kwargs": {"retries": {"total_max_attempts": 1}},
+        }
+        connect("gone_s3", conn_type="aws", login="key", password="secret", extra=extra)
+        with pytest.raises(SourceError, match="cannot be reached") as caught:
+            fetch(FilesystemHook("a.csv", "gone_s3:shop"))
+    assert caught.value.retryable
 
 
 @pytest.fixture

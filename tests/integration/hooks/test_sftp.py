@@ -17,6 +17,7 @@ import pytest
 from airflow_provider_ingest.exceptions import SourceError
 from airflow_provider_ingest.hooks.filesystem import FilesystemHook
 from airflow_provider_ingest.hooks.sftp import SftpHook
+from airflow_provider_ingest.importers.source import SourceSpec, SourceType
 
 ROOT = Path(__file__).parents[3]
 CONTENT = b"sku,name\n" + b"A-1,Lamp\n" * 300_000
@@ -138,6 +139,36 @@ def test_a_path_that_names_no_file_is_refused_for_good(disk, fetch, path, messag
     with pytest.raises(SourceError, match=message) as caught:
         fetch(SftpHook(disk(), path))
     assert not caught.value.retryable
+
+
+def test_a_symbolic_link_out_of_the_disks_root_is_refused(server, disk, fetch):
+    (server.folder / "secret.csv").write_text("secret")
+    for name, target in (("out.csv", "../secret.csv"), ("in.csv", "products.csv"), ("above", "..")):
+        (server.folder / "incoming" / name).symlink_to(target)
+    for path in ("out.csv", "above/secret.csv"):
+        with pytest.raises(SourceError, match="leads out of the disk's root") as caught:
+            fetch(SftpHook(f"{disk()}:/incoming", path))
+        assert not caught.value.retryable
+    assert fetch(SftpHook(f"{disk()}:/incoming", "in.csv")).content == CONTENT
+    assert fetch(SftpHook(disk(), "/incoming/out.csv")).content == b"secret"
+
+
+def test_a_file_that_is_written_meanwhile_is_refused(server, disk):
+    path = server.folder / "incoming" / "changing.csv"
+    path.write_bytes(CONTENT)
+    with SftpHook(disk(), "/incoming/changing.csv").open() as stream:
+        next(stream.blocks)
+        os.utime(path, (1, 1))
+        with pytest.raises(SourceError, match="was changed while it was read") as caught:
+            list(stream.blocks)
+    assert caught.value.retryable
+
+
+def test_a_run_keeps_the_version_that_it_staged_first(server, disk, stays_pinned):
+    path = server.folder / "incoming" / "versions.csv"
+    path.write_bytes(b"a\n1\n")
+    source = SourceSpec(type=SourceType.SFTP, options={"disk": disk(), "path": "/incoming/versions.csv"})
+    stays_pinned(source, lambda: path.write_bytes(b"a\n2\n"))
 
 
 def test_a_refused_login_is_final_and_shows_no_password(disk, fetch):
