@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import posixpath
 import re
 from dataclasses import dataclass
@@ -19,6 +20,9 @@ OBJECT_STORES = {
     "azure_data_lake": "abfs",
 }
 """Connection types that are object stores, and the scheme Airflow reads them with."""
+
+LONGEST_PATH = 4096
+"""Bytes of a path; file systems and object stores take no longer ones."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +60,12 @@ def check_path(path: str) -> str:
     """The path of one file, checked: not empty, no pattern, no way up, no control characters."""
     if not path or path.endswith("/"):
         raise SourceError(f"{path!r} names no file.")
+    try:
+        size = len(path.encode())
+    except UnicodeEncodeError as error:
+        raise SourceError(f"The path {path[:100]!a} is no valid text.") from error
+    if size > LONGEST_PATH:
+        raise SourceError(f"The path is longer than {LONGEST_PATH:,} bytes.")
     if any(ord(character) < 32 for character in path):
         raise SourceError("The path holds control characters.")
     if re.search(r"[*?]|\[.+\]", path):
@@ -89,8 +99,8 @@ def local_path(roots: tuple[Path, ...], path: str) -> Path:
     """
     check_path(path)
     is_inside = False
-    for root in (root.resolve() for root in roots):
-        candidate = (root / path).resolve()
+    for root in (Path(os.path.realpath(root)) for root in roots):
+        candidate = Path(os.path.realpath(root / path))
         if not candidate.is_relative_to(root):
             continue
         is_inside = True
@@ -101,6 +111,8 @@ def local_path(roots: tuple[Path, ...], path: str) -> Path:
                 raise SourceError(f"{path!r} is no ordinary file.")
         except PermissionError as error:
             raise SourceError(f"{path!r} may not be read by the worker's user.") from error
+        except OSError:  # a link that leads to itself, or a name that no file can have
+            continue
     if is_inside:
         raise SourceError(f"{path!r} is not there.")
     raise SourceError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
@@ -63,11 +64,7 @@ class FilesystemHook(SourceHook):
     @contextmanager
     def _local(self, roots: tuple[Path, ...]) -> Iterator[Stream]:
         path = local_path(roots, self.path)
-        try:
-            file = path.open("rb")
-        except PermissionError as error:
-            raise SourceError(f"{self.path!r} may not be read by the worker's user.") from error
-        with file:
+        with _opened_where_it_lies(path, self.path) as file:
             yield Stream(name=path.name, blocks=_unchanged(file, self.path), size=os.fstat(file.fileno()).st_size)
 
     @contextmanager
@@ -84,6 +81,21 @@ class FilesystemHook(SourceHook):
         path = ObjectStoragePath(f"{scheme}://{disk.conn_id}@{below_root(root, self.path)}")
         with opened(path, self.path) as stream:
             yield stream
+
+
+def _opened_where_it_lies(path: Path, label: str) -> BinaryIO:
+    """Open a path that was checked; what takes its place between the check and here is refused, a link above all."""
+    try:
+        file = os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb")
+        is_same = Path(os.path.realpath(path)) == path and os.path.samestat(os.fstat(file.fileno()), path.stat())
+    except PermissionError as error:
+        raise SourceError(f"{label!r} may not be read by the worker's user.") from error
+    except OSError as error:
+        raise _changed(label) from error
+    if not is_same or not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise _changed(label)
+    return file
 
 
 def _unchanged(file: BinaryIO, label: str) -> Iterator[bytes]:

@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 from airflow_provider_ingest.exceptions import FormatError, SourceError
+from airflow_provider_ingest.hooks import base, filesystem
 from airflow_provider_ingest.hooks.filesystem import FilesystemHook
 from airflow_provider_ingest.hooks.json_file import JsonFileHook
+from airflow_provider_ingest.hooks.upload import UploadHook
 from airflow_provider_ingest.importers.source import SourceSpec, SourceType
 
 CONTENT = b"sku,name\nA-1,Lamp\n"
@@ -21,6 +23,8 @@ def disk(tmp_path, connect):
     root = tmp_path / "disk"
     (root / "incoming").mkdir(parents=True)
     (root / "incoming" / "products.csv").write_bytes(CONTENT)
+    (root / "around.csv").symlink_to("around.csv")
+    os.mkfifo(root / "pipe.csv")
     (tmp_path / "secret.csv").write_text("secret")
     return connect("files", conn_type="fs", extra={"path": str(root)})
 
@@ -54,6 +58,13 @@ def test_a_full_path_below_the_root_is_read(disk, fetch, tmp_path):
         ("incoming/", "names no file"),
         ("", "names no file"),
         ("a\nb.csv", "control characters"),
+        ("a\0b.csv", "control characters"),
+        ("a\ud800.csv", "no valid text"),
+        ("x" * 300 + ".csv", "is not there"),
+        ("a/" * 3_000 + "b.csv", "longer than 4,096 bytes"),
+        ("around.csv", "is not there"),
+        ("pipe.csv", "is no ordinary file"),
+        ("incoming/products.csv/x", "is not there"),
     ],
 )
 def test_a_path_that_names_no_file_of_the_disk_is_refused(disk, fetch, path, message):
@@ -126,6 +137,44 @@ def test_the_connection_test_says_what_hinders(disk):
     assert "is not there" in message
 
 
+def test_a_file_that_becomes_a_link_between_the_look_and_the_opening_is_refused(disk, fetch, tmp_path, monkeypatch):
+    path = tmp_path / "disk/incoming/products.csv"
+    real = filesystem.local_path
+
+    def swapped(*given):
+        found = real(*given)
+        path.unlink()
+        path.symlink_to(tmp_path / "secret.csv")
+        return found
+
+    monkeypatch.setattr(filesystem, "local_path", swapped)
+    with pytest.raises(SourceError, match="was changed"):
+        fetch(FilesystemHook("incoming/products.csv", disk))
+
+
+def test_a_long_transfer_tells_how_far_it_is(disk, fetch, monkeypatch, caplog):
+    monkeypatch.setattr(base, "PROGRESS_SECONDS", -1.0)
+    with caplog.at_level("INFO"):
+        fetch(FilesystemHook("incoming/products.csv", disk))
+    assert f"Fetched {len(CONTENT)} bytes so far" in caplog.text
+
+
+def test_the_largest_file_is_a_setting(disk, staged_run, monkeypatch):
+    monkeypatch.setenv("AIRFLOW__INGEST__MAX_SOURCE_BYTES", "5")
+    run = staged_run(source(disk))
+    with pytest.raises(SourceError, match="larger than the 5 bytes") as caught:
+        run.stage()
+    assert not caught.value.retryable
+
+
+def test_an_upload_can_be_tested_as_well(tmp_path):
+    (tmp_path / "a.csv").write_bytes(CONTENT)
+    assert UploadHook(tmp_path / "a.csv", "a.csv").test_connection() == (True, "a.csv can be read.")
+    is_good, why = UploadHook(tmp_path / "b.csv", "b.csv").test_connection()
+    assert not is_good
+    assert "upload it again" in why
+
+
 def test_a_json_array_is_read(disk, fetch, tmp_path):
     (tmp_path / "disk" / "a.json").write_bytes(b"\xef\xbb\xbf \n[{}]")
     assert fetch(JsonFileHook("a.json", disk)).content == b"\xef\xbb\xbf \n[{}]"
@@ -145,6 +194,9 @@ def test_json_that_is_no_array_is_refused_with_what_was_found(disk, fetch, tmp_p
     (tmp_path / "disk" / "a.json").write_bytes(content)
     with pytest.raises(FormatError, match=f"found {found}"):
         fetch(JsonFileHook("a.json", disk))
+    is_good, why = JsonFileHook("a.json", disk).test_connection()
+    assert not is_good
+    assert f"found {found}" in why
 
 
 def source(disk, path="incoming/products.csv"):
