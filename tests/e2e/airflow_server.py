@@ -248,12 +248,6 @@ class AirflowServer:
         with closing(sqlite3.connect(self.home / "airflow.db", timeout=60)) as database:
             return any(started for (started,) in database.execute(statement, (dag_id, dag_run_id, index)))
 
-    def forget_dag_run(self, dag_run_id: str) -> None:
-        """Take a DAG run out of Airflow's database, as cleaning it by hand would."""
-        with closing(sqlite3.connect(self.home / "airflow.db", timeout=60)) as database, database:
-            database.execute("PRAGMA foreign_keys=ON")
-            database.execute("DELETE FROM dag_run WHERE run_id = ?", (dag_run_id,))
-
     def change(self, statement: str) -> None:
         """Run a statement on the shop's database."""
         with closing(sqlite3.connect(self.home / "shop.db", timeout=60)) as database, database:

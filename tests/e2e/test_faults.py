@@ -18,6 +18,7 @@ from airflow_provider_ingest.runs.progress import Counts
 from airflow_provider_ingest.runs.records import RunRecord
 from airflow_provider_ingest.runs.status import RunStatus
 from tests.e2e.airflow_server import AirflowServer
+from tests.e2e.lost_dag_runs import lose_dag_run
 from tests.e2e.second_server import second_api_server
 from tests.e2e.test_lifecycle import diary, ended, recorded, start
 from tests.e2e.waiting import wait_until
@@ -180,7 +181,7 @@ def test_an_api_server_ends_lost_runs_when_it_starts_and_leaves_nothing_when_it_
 ) -> None:
     lost = start(airflow, "inserts", payload=file("lost.csv", "L-1,gate-lost,Toys,1"))
     wait_until((airflow.home / "pid-gate-lost").exists)
-    airflow.forget_dag_run(lost)
+    lose_dag_run(airflow, lost)
     with second_api_server(airflow, tmp_path) as server:
         wait_until(lambda: recorded(airflow, "inserts", lost).status is RunStatus.FAILED)
         assert recorded(airflow, "inserts", lost).summary["error"]["code"] == "dag_run_lost"

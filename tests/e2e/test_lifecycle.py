@@ -13,6 +13,7 @@ import pytest
 from airflow_provider_ingest.runs.records import RunRecord
 from airflow_provider_ingest.runs.status import RunStatus
 from tests.e2e.airflow_server import AirflowServer
+from tests.e2e.lost_dag_runs import lose_dag_run
 from tests.e2e.waiting import wait_until
 
 HEADER = "sku,name,category,price\n"
@@ -184,7 +185,7 @@ def test_a_dag_run_that_is_failed_by_hand_takes_its_run_along(airflow: AirflowSe
 def test_a_run_whose_dag_run_is_gone_from_the_database_is_ended_by_the_daily_sweep(airflow: AirflowServer, file):
     dag_run_id = start(airflow, "gated", payload=file("deleted.csv", "D-1,gate-deleted,Toys,1"))
     wait_until(lambda: airflow.has_started("ingest_gated", dag_run_id, 0))
-    airflow.forget_dag_run(dag_run_id)
+    lose_dag_run(airflow, dag_run_id)
     (airflow.home / "gate-deleted").touch()
     answer = airflow.post("/api/v2/dags/ingest_prune/dagRuns", json={"logical_date": None, "conf": {"hours": 24}})
     assert airflow.wait_for_dag_run("ingest_prune", answer.json()["dag_run_id"]) == "success"
