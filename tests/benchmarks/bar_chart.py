@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
-WIDTH, LABELS, VALUES, ROW, BAR = 800, 300, 95, 27, 17
+WIDTH, VALUES, ROW, BAR = 800, 95, 27, 17
 TOP, BOTTOM = 62, 58
+LETTER = 8.0
+"""About the width of a letter; fonts differ."""
 
 STYLE = """
 svg { font: 13px system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif; }
@@ -45,9 +47,10 @@ def bar_chart(title: str, told: str, bars: Sequence[Bar], legend: Sequence[tuple
     :param legend: kind (or ``goal``) and what it means.
     """
     height = TOP + ROW * len(bars) + BOTTOM
+    left = 30 + LETTER * max(len(bar.label) for bar in bars)
     highest = max(max(bar.value, bar.goal or 0) for bar in bars)
     step = _step(highest)
-    room = WIDTH - LABELS - VALUES - 15
+    room = WIDTH - left - VALUES
     scale = room / highest
     bottom = TOP + ROW * len(bars)
     parts = [
@@ -58,29 +61,30 @@ def bar_chart(title: str, told: str, bars: Sequence[Bar], legend: Sequence[tuple
         f'<text class="faint" x="16" y="44">{escape(told)}</text>',
     ]
     for number in range(math.floor(highest / step) + 1):
-        x = LABELS + number * step * scale
+        x = left + number * step * scale
         parts.append(f'<line class="grid" x1="{x:.1f}" x2="{x:.1f}" y1="{TOP - 4}" y2="{bottom}"/>')
         parts.append(
             f'<text class="faint" x="{x:.1f}" y="{bottom + 15}" text-anchor="middle">{number * step:,g}</text>'
         )
     for number, bar in enumerate(bars):
-        parts += _line(bar, TOP + ROW * number, scale)
+        parts += _line(bar, left, TOP + ROW * number, scale)
     parts += _legend(legend, height - 17)
     return "\n".join([*parts, "</svg>\n"])
 
 
-def _line(bar: Bar, y: float, scale: float) -> list[str]:
-    middle, end = y + BAR / 2 + 4.5, LABELS + bar.value * scale
-    beyond = max(end, LABELS + (bar.goal or 0) * scale)
+def _line(bar: Bar, left: float, y: float, scale: float) -> list[str]:
+    middle, end = y + BAR / 2 + 4.5, left + bar.value * scale
+    goal = None if bar.goal is None else left + bar.goal * scale
+    is_near = goal is not None and end - 3 <= goal < end + LETTER * (len(bar.shown) + 2)
+    beyond = goal if goal is not None and is_near else end
     strong = ' class="strong"' if bar.kind == "ours" else ""
     parts = [
-        f'<text{strong} x="{LABELS - 10}" y="{middle:.1f}" text-anchor="end">{escape(bar.label)}</text>',
-        f'<rect class="{bar.kind}" x="{LABELS}" y="{y:.1f}" width="{max(end - LABELS, 1):.1f}" height="{BAR}" rx="2"/>',
+        f'<text{strong} x="{left - 10:.1f}" y="{middle:.1f}" text-anchor="end">{escape(bar.label)}</text>',
+        f'<rect class="{bar.kind}" x="{left:.1f}" y="{y:.1f}" width="{max(end - left, 1):.1f}" height="{BAR}" rx="2"/>',
         f'<text{strong} x="{beyond + 7:.1f}" y="{middle:.1f}">{escape(bar.shown)}</text>',
     ]
-    if bar.goal is not None:
-        x = LABELS + bar.goal * scale
-        parts.append(f'<line class="goal" x1="{x:.1f}" x2="{x:.1f}" y1="{y - 3:.1f}" y2="{y + BAR + 3:.1f}"/>')
+    if goal is not None:
+        parts.append(f'<line class="goal" x1="{goal:.1f}" x2="{goal:.1f}" y1="{y - 3:.1f}" y2="{y + BAR + 3:.1f}"/>')
     return parts
 
 
