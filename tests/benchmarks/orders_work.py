@@ -7,7 +7,6 @@ a measurement that begins with the imports has them all.
 from __future__ import annotations
 
 import json
-import resource
 import sys
 import tempfile
 import time
@@ -43,14 +42,15 @@ def new_store(folder: Path) -> Any:
     return SqlStore.on_engine(engine)
 
 
-def work_one(dsn: str, folder: Path, run_id: int, reader: Mapping[str, Any], index: int, is_keyed: bool) -> None:
-    """What the task of one chunk does."""
+def work_one(dsn: str, folder: Path, run_id: int, reader: Mapping[str, Any], index: int, is_keyed: bool) -> float:
+    """What the task of one chunk does; CPU seconds."""
     from airflow_provider_ingest.engine.work import work_chunk
     from airflow_provider_ingest.formats import read_chunk
     from airflow_provider_ingest.runs.summary import event_of
     from airflow_provider_ingest.targets import open_target
     from tests.benchmarks.orders_importer import orders_importer
 
+    used = time.process_time()
     config, store = orders_importer(), new_store(folder)
     if is_keyed:
         config = config.keyed_by("order_id")
@@ -59,13 +59,14 @@ def work_one(dsn: str, folder: Path, run_id: int, reader: Mapping[str, Any], ind
         config=config, run=event_of(run), run_key=run.key, chunk=chunk, batches=read_chunk(reader, chunk),
         store=store, target=open_target(dsn, config),
     )  # fmt: skip
+    return time.process_time() - used
 
 
 def work(
     dsn: str, data: Dataset, chunk_rows: int, *, dry_run: bool = False, is_keyed: bool = False,
     pool: Executor | None = None,
-) -> float:  # fmt: skip
-    """Plan the file and work its chunks, with run and row log in an SQLite database; seconds."""
+) -> dict[str, float]:  # fmt: skip
+    """Plan the file and work its chunks, with run and row log in an SQLite database; wall and CPU seconds."""
     from airflow_provider_ingest.formats import plan_file
     from airflow_provider_ingest.runs.records import NewRun
     from airflow_provider_ingest.runs.status import RunStatus
@@ -76,7 +77,7 @@ def work(
         new = NewRun(key=key, importer="orders", dag_id="ingest_orders", dag_run_id=key, is_dry_run=dry_run)
         run = store.create_run(new)
         store.change_status(run.id, RunStatus.PROCESSING)
-        started = time.perf_counter()
+        started, used, elsewhere = time.perf_counter(), time.process_time(), 0.0
         plan = plan_file(data.raw, options={}, chunk_rows=chunk_rows, scratch=folder)
         store.record_plan(run.id, plan.chunks)
         if pool is None:
@@ -85,23 +86,22 @@ def work(
         else:
             reader = dict(plan.reader)
             works = [pool.submit(work_one, dsn, folder, run.id, reader, one.index, is_keyed) for one in plan.chunks]
-            for one in works:
-                one.result()
-        seconds = time.perf_counter() - started
+            elsewhere = sum(one.result() for one in works)
+        took = {"seconds": time.perf_counter() - started, "cpu": time.process_time() - used + elsewhere}
         counts = store.get_run(run.id).counts
     if (counts.created + counts.updated, counts.failed) != (data.rows - data.bad, data.bad):
         raise SystemExit(f"The run is wrong: {counts}, expected {data.bad} failed rows.")
-    return seconds
+    return took
 
 
-def plan_alone(data: Dataset) -> float:
-    """Seconds that planning takes."""
+def plan_alone(data: Dataset) -> dict[str, float]:
+    """Planning a file, and nothing else."""
     from airflow_provider_ingest.formats import plan_file
 
     with tempfile.TemporaryDirectory() as scratch:
-        started = time.perf_counter()
+        started, used = time.perf_counter(), time.process_time()
         plan_file(data.raw, options={}, chunk_rows=CHUNK_ROWS, scratch=Path(scratch))
-        return time.perf_counter() - started
+        return {"seconds": time.perf_counter() - started, "cpu": time.process_time() - used}
 
 
 def warm_up(dsn: str, *, is_keyed: bool = False) -> None:
@@ -112,32 +112,24 @@ def warm_up(dsn: str, *, is_keyed: bool = False) -> None:
 def measure(way: str, dsn: str, rows: int) -> dict[str, float]:
     """One way, in this process."""
     data = make_dataset(FOLDER, rows)
-    used = _cpu(way)
+    megabytes = 0.0
     if way == TWO:
         with ProcessPoolExecutor(2, get_context("spawn"), warm_up, (dsn,)) as pool:
             for waiting in [pool.submit(time.sleep, 1) for _ in range(2)]:
                 waiting.result()
-            seconds = work(dsn, data, -(-rows // 2), pool=pool)
+            took = work(dsn, data, -(-rows // 2), pool=pool)
             megabytes = max(one.result() for one in [pool.submit(peak_megabytes) for _ in range(2)])
     elif way == COLD:
         started = time.perf_counter()
         work(dsn, data, rows)
-        seconds, megabytes = time.perf_counter() - started, peak_megabytes()
+        took = {"seconds": time.perf_counter() - started, "cpu": time.process_time()}
     elif way == PLAN:
-        seconds, megabytes = plan_alone(data), peak_megabytes()
+        took = plan_alone(data)
     else:
         warm_up(dsn, is_keyed=way == UPSERT)
-        used = _cpu(way)
         chunk_rows = CHUNK_ROWS if way == CHUNKS else rows
-        seconds = work(dsn, data, chunk_rows, dry_run=way == DRY_RUN, is_keyed=way == UPSERT)
-        megabytes = peak_megabytes()
-    return {"seconds": seconds, "cpu": _cpu(way) - used, "megabytes": megabytes, "rows": rows, "bad": data.bad}
-
-
-def _cpu(way: str) -> float:
-    """CPU seconds so far; of two processes both, their warming up included."""
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN if way == TWO else resource.RUSAGE_SELF)
-    return usage.ru_utime + usage.ru_stime
+        took = work(dsn, data, chunk_rows, dry_run=way == DRY_RUN, is_keyed=way == UPSERT)
+    return {**took, "megabytes": megabytes or peak_megabytes(), "rows": rows, "bad": data.bad}
 
 
 if __name__ == "__main__":

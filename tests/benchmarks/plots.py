@@ -58,13 +58,11 @@ def pipeline(entry: Entry) -> str:
 
 def targets(entry: Entry) -> str:
     """Writing alone."""
-    bars = [
-        Bar(
-            label=f"{name} (× {LOADERS[name].partition(': ')[2].removesuffix(' of equal rows').removeprefix('COPY and ')})",
-            value=one["ratio"], shown=f"{one['ratio']:.2f}", kind="ours", goal=_limit("targets", name),
-        )
-        for name, one in entry["figures"].items()
-    ]  # fmt: skip
+    bars = []
+    for name, one in entry["figures"].items():
+        loader = LOADERS[name].partition(": ")[2].removeprefix("COPY and ").removesuffix(" of equal rows")
+        value, goal = one["ratio"], _limit("targets", name)
+        bars.append(Bar(label=f"{name} (× {loader})", value=value, shown=f"{value:.2f}", kind="ours", goal=goal))
     told = "wall time of writing ready rows, × the database's own loader into the same table"
     return bar_chart("Targets alone", told, bars, [THIS, ("goal", "goal: at most")])
 
