@@ -1,7 +1,7 @@
 """Puts tables and charts of this machine's results into docs/benchmarks.md: ``python -m tests.benchmarks.report``.
 
 What stands between ``<!-- measured: name -->`` and ``<!-- end -->`` is written anew from the newest run with the most
-rows; ``goals`` and ``machine`` are names as well. A benchmark that was not measured leaves its part as it is.
+rows; ``goals``, ``machine`` and ``history`` are names as well. What was not measured stays as it is.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from typing import Any
 
 from tests.benchmarks import whole_runs
 from tests.benchmarks.goals import goals_table
+from tests.benchmarks.orders_work import IMPORT, TWO, UPSERT
 from tests.benchmarks.plots import draw
-from tests.benchmarks.results import ROOT, largest, results_file
+from tests.benchmarks.results import ROOT, largest, results_file, series
 
 PAGE = ROOT / "docs" / "benchmarks.md"
 PART = re.compile(r"(<!-- measured: (?P<name>[^>]+?) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -45,12 +46,28 @@ def machine_line(kept: Mapping[str, Any]) -> str:
     )
 
 
+def history(kept: Mapping[str, Any]) -> str | None:
+    """The ratios and the memory of the pipeline in the runs that were kept, newest first."""
+    newest = largest(kept["entries"], "pipeline")
+    if newest is None:
+        return None
+    ways = [IMPORT, TWO, UPSERT]
+    lines = [f"| day | commit | {' | '.join(ways)} | peak MB of an import |", "|---" * (len(ways) + 3) + "|"]
+    for entry in reversed([one for one in kept["entries"] if series(one) == series(newest)]):
+        figures, on = entry["figures"], entry["on"]
+        ratios = " | ".join(f"{figures[way]['ratio']:.2f} ×" if way in figures else "" for way in ways)
+        lines.append(f"| {on['at'][:10]} | {on['commit']} | {ratios} | {figures[IMPORT]['megabytes']:.0f} |")
+    return "\n".join(lines)
+
+
 def part(name: str, kept: Mapping[str, Any]) -> str | None:
     """What belongs between the marks; none if it was not measured."""
     if name == "goals":
         return goals_table(kept["entries"])
     if name == "machine":
         return machine_line(kept)
+    if name == "history":
+        return history(kept)
     entry = largest(kept["entries"], name)
     if entry is None:
         return None

@@ -95,3 +95,9 @@ def test_a_run_with_other_settings_of_airflow_is_not_what_is_told() -> None:
     plain, tuned = entry(1.0), entry(2.0)
     tuned["settings"]["AIRFLOW__WORKERS__MIN_HEARTBEAT_INTERVAL"] = "1"
     assert largest([plain, tuned], "pipeline") is plain
+
+
+def test_the_history_tells_runs_of_one_size_newest_first() -> None:
+    runs = kept(entry(1.5), entry(9.0, rows=1000), entry(1.25))
+    page = with_results("<!-- measured: history -->\n<!-- end -->", runs)
+    assert [line.split(" | ")[2] for line in page.splitlines()[3:-1]] == ["1.25 ×", "1.50 ×"]
