@@ -14,6 +14,7 @@ from airflow_provider_ingest.formats.xml_parts import local_name, parse_xml
 from airflow_provider_ingest.formats.xml_scan import PAD, Blocks, NotPlain, packed, require, texts
 
 _BLOCK = 50_000
+_BLOCK_BYTES = 16 * MIB
 _PREFIX_SIZE = 16
 """What a text takes in memory besides its bytes."""
 
@@ -27,7 +28,7 @@ def shared_strings(pieces: Callable[[], Iterable[bytes]], limits: Limits = LIMIT
     try:
         return _within(_scanned(pieces()), limits)
     except NotPlain:
-        return _within(_parsed(pieces()), limits)
+        return _within(_parsed(pieces(), limits), limits)
 
 
 def _within(parts: Iterable[pl.Series], limits: Limits) -> pl.Series:
@@ -76,11 +77,11 @@ def _scan_block(block: bytes) -> pl.Series:
     return texts(padded, start + np.where(has_space, 24, 3), stop, b"&" in block)
 
 
-def _parsed(pieces: Iterable[bytes]) -> Iterator[pl.Series]:
+def _parsed(pieces: Iterable[bytes], limits: Limits) -> Iterator[pl.Series]:
     """Texts of any form, by an XML parser."""
-    parts = _Parts()
+    parts = _Parts(limits)
     for _ in parse_xml(pieces, parts.start, parts.end, parts.characters, "The workbook's part of shared strings"):
-        if len(parts.texts) >= _BLOCK:
+        if len(parts.texts) >= _BLOCK or parts.size >= _BLOCK_BYTES:
             yield parts.take()
     yield parts.take()
 
@@ -88,26 +89,33 @@ def _parsed(pieces: Iterable[bytes]) -> Iterator[pl.Series]:
 class _Parts:
     """Collects texts from an XML parser's events."""
 
-    def __init__(self) -> None:
+    def __init__(self, limits: Limits) -> None:
         self.texts: list[str] = []
+        self.size = 0
+        self._limits = limits
+        self._own_size = 0
         self._text: list[str] = []
         self._is_text = False
         self._phonetic = 0
 
     def take(self) -> pl.Series:
-        taken, self.texts = pl.Series(self.texts, dtype=pl.String), []
+        taken, self.texts, self.size = pl.Series(self.texts, dtype=pl.String), [], 0
         return taken
 
     def start(self, tag: str, _: dict[str, str]) -> None:
         name = local_name(tag)
         if name == "si":
-            self._text = []
+            self._text, self._own_size = [], 0
         elif name == "rPh":
             self._phonetic += 1
         self._is_text = name == "t" and not self._phonetic
 
     def characters(self, text: str) -> None:
         if self._is_text:
+            self.size += len(text)
+            self._own_size += len(text)
+            if self._own_size > self._limits.record_bytes:
+                raise FormatError(f"A text of the workbook is larger than {self._limits.record_bytes // MIB} MiB.")
             self._text.append(text)
 
     def end(self, tag: str) -> None:

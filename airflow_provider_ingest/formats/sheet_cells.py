@@ -23,8 +23,8 @@ TYPES = {"n": NUMBER, "s": SHARED, "str": TEXT, "inlineStr": TEXT, "b": BOOLEAN,
 
 _REFERENCE = re.compile(r"\s*([A-Za-z]{0,6})([0-9]{0,14})\s*")
 
-BLOCK_CELLS = 100_000
-"""Cells that are Python objects at a time in the exact reader, about."""
+BLOCK_CELLS, BLOCK_BYTES = 100_000, 32 * MIB
+"""Cells that are Python objects at a time in the exact reader, and their text, about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ def parse_cells(pieces: Iterable[bytes], extent: Extent, limits: Limits = LIMITS
     """
     parts = _Parts(extent, limits)
     for _ in parse_xml(pieces, parts.start, parts.end, parts.characters, "A sheet of the workbook"):
-        if len(parts.text) >= BLOCK_CELLS:
+        if len(parts.text) >= BLOCK_CELLS or parts.held >= BLOCK_BYTES:
             yield parts.take()
     if parts.lines:
         yield parts.take()
@@ -121,6 +121,7 @@ class _Parts:
         self._cell: tuple[int, int] = (NUMBER, 0)
         self._value: list[str] | None = None
         self._size = 0
+        self.held = 0
         self._path: list[str] = []
 
     def take(self) -> Cells:
@@ -134,6 +135,7 @@ class _Parts:
             pl.Series(self.text, dtype=pl.String),
         )
         self.lines, self.text, self._row, self._column, self._type, self._style = [], [], [], [], [], []
+        self.held = 0
         return taken
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
@@ -160,6 +162,7 @@ class _Parts:
         is_value = name == "v" or (name == "t" and "rPh" not in self._path[-3:])
         if self._value is not None and is_value:
             self._size += len(text)
+            self.held += len(text)
             if self._size > self._limits.record_bytes:
                 size = self._limits.record_bytes // MIB
                 raise FormatError(f"A cell in row {self._line:,} of the sheet is larger than {size} MiB.")

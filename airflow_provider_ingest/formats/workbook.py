@@ -79,9 +79,9 @@ class Workbook:
         size = self._limits.workbook_bytes // MIB
         return FormatError(f"The workbook inflates to more than {size:,} MiB; save it as CSV.")
 
-    def _small(self, name: str) -> list[tuple[str, dict[str, str]]]:
+    def _small(self, name: str) -> Iterator[tuple[str, dict[str, str]]]:
         member = self._members.get(name.lower())
-        return [] if member is None else elements(self.pieces(member, _SMALL_PART))
+        return iter(()) if member is None else elements(self.pieces(member, _SMALL_PART))
 
     def _main_part(self) -> str:
         for tag, attributes in self._small("_rels/.rels"):
@@ -92,9 +92,10 @@ class Workbook:
     def _related(self) -> dict[str, tuple[str, str]]:
         """By id: the type and the path of the parts that belong to the workbook."""
         folder, name = posixpath.split(self._path)
-        found = {}
+        found: dict[str, tuple[str, str]] = {}
         for tag, attributes in self._small(f"{folder}/_rels/{name}.rels"):
             if tag == "Relationship":
+                self._check_number(len(found), "parts")
                 path = posixpath.normpath(posixpath.join("/", folder, attributes.get("Target", ""))).lstrip("/")
                 found[attributes.get("Id", "")] = (attributes.get("Type", "").rpartition("/")[2], path)
         return found
@@ -103,11 +104,19 @@ class Workbook:
         path = next((path for one, path in self._relations.values() if one == kind), default)
         return self._members.get(path.lower())
 
+    def _check_number(self, number: int, what: str) -> None:
+        """A workbook cannot use more of anything than a ZIP container may hold."""
+        if number > self._limits.zip_entries:
+            raise FormatError(f"The workbook lists more than {self._limits.zip_entries:,} {what}.")
+
     def _sheets(self) -> Iterator[Sheet]:
+        number = 0
         for tag, attributes in self._small(self._path):
             if tag == "workbookPr":
                 self.is_1904 = attributes.get("date1904", "").lower() in ("1", "true")
             elif tag == "sheet":
+                number += 1
+                self._check_number(number, "sheets")
                 kind, path = self._relations.get(attributes.get("id", ""), ("", ""))
                 part = self._members.get(path.lower()) if kind == "worksheet" else None
                 yield Sheet(attributes.get("name", ""), part, attributes.get("state", "visible") == "visible")

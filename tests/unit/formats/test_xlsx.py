@@ -10,6 +10,7 @@ import pytest
 from airflow_provider_ingest.exceptions import FormatError
 from airflow_provider_ingest.formats.limits import Limits
 from airflow_provider_ingest.formats.workbook import Workbook
+from airflow_provider_ingest.formats.xml_parts import elements
 from tests.unit.formats.tables import read_bytes
 
 
@@ -171,6 +172,13 @@ def test_a_workbook_that_inflates_to_too_much_is_refused():
         Workbook(io.BytesIO(data), Limits(workbook_bytes=4 << 20))
     with pytest.raises(FormatError, match="more than 3 entries"):
         Workbook(io.BytesIO(data), Limits(zip_entries=3))
+
+
+def test_the_elements_of_a_part_are_given_as_they_come_and_not_held():
+    pieces = iter([b"<a><x:b y:c='1'/>", b"<d/>", b"</a>"])
+    found = elements(pieces)
+    assert [next(found), next(found)] == [("a", {}), ("b", {"c": "1"})]
+    assert next(pieces) == b"<d/>"
 
 
 @pytest.mark.parametrize("end", [100, 2000, -30])
