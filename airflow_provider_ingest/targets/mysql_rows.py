@@ -13,10 +13,11 @@ from airflow_provider_ingest.importers.table import ColumnKind
 from airflow_provider_ingest.runs.frames import SET_PREFIX
 from airflow_provider_ingest.targets.defaults import with_constants
 from airflow_provider_ingest.targets.definition import TablePlan
+from airflow_provider_ingest.targets.direct import DirectWriter
 from airflow_provider_ingest.targets.mysql_load import Loader, NotWhole
 from airflow_provider_ingest.targets.mysql_refusals import refusal_of
 from airflow_provider_ingest.targets.refusals import Refusal, duplicate
-from airflow_provider_ingest.targets.staged import Refused, StagedWriter
+from airflow_provider_ingest.targets.staged import Refused
 from airflow_provider_ingest.targets.statements import DEFAULT_PREFIX, POSITION, TURN, Grammar, Statements
 from airflow_provider_ingest.targets.writer import CREATED, SKIPPED, UPDATED, Tally
 
@@ -72,7 +73,7 @@ class MysqlGrammar(Grammar):
         return f"UPDATE {target} AS t, {rows} AS b SET {assigned} WHERE {condition}"
 
 
-class MysqlWriter(StagedWriter):
+class MysqlWriter(DirectWriter):
     """Writes one table over a PyMySQL cursor."""
 
     errors = (pymysql.err.Error,)
@@ -83,7 +84,6 @@ class MysqlWriter(StagedWriter):
         self.grammar = MysqlGrammar(collations)
         super().__init__(plan, cursor, number)
         self._loader = loader
-        self._expects_new = True
         self._learned: dict[int, int] | None = None
 
     def refusal(self, error: Exception) -> Refusal | None:
@@ -112,19 +112,8 @@ class MysqlWriter(StagedWriter):
         """Add constants of the mapped class."""
         return with_constants(self.plan, frame, conditional)
 
-    def direct(self, frame: pl.DataFrame, tally: Tally) -> bool:
-        """Straight into the table: rows without a key, or with keys that have all been new so far."""
-        if self.plan.key is not None and not (self._expects_new and self.plan.has_unique_key):
-            return False
-        try:
-            with self.savepoint():
-                self._put(self.grammar.qualified(self.plan), frame.drop(POSITION))
-        except Refused:
-            self._expects_new = False
-            return False
-        return True
-
-    def _put(self, table: str, frame: pl.DataFrame) -> None:
+    def put(self, table: str, frame: pl.DataFrame) -> None:
+        """LOAD DATA where the server takes it; a row that it did not take as it was is refused."""
         try:
             self._loader.put(table, frame, self.grammar.quote)
         except NotWhole as warned:
@@ -152,13 +141,11 @@ class MysqlWriter(StagedWriter):
             self._loader.insert(self.rows, frame, self.grammar.quote)
 
     def apply(self, statements: Statements, where: str, tally: Tally, want_ends: bool) -> None:
-        """As everywhere; remembers whether the keys were all new."""
+        """As everywhere, unless the table gives the records numbers that nested rows need."""
         if self._learned is not None:  # each record's number is known only after its own statement
             self.one_by_one(statements, where, tally)
             return
-        before = tally.updated_count + tally.skipped_count + len(tally.refused)
         super().apply(statements, where, tally, want_ends)
-        self._expects_new = before == tally.updated_count + tally.skipped_count + len(tally.refused)
 
     def one_by_one(self, statements: Statements, where: str, tally: Tally) -> None:
         """A loop here. Each statement is taken or refused whole, and a row is written by one: no savepoints."""

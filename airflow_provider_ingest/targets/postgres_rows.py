@@ -13,10 +13,10 @@ from airflow_provider_ingest.importers.table import ColumnKind
 from airflow_provider_ingest.runs.frames import SET_PREFIX
 from airflow_provider_ingest.targets.defaults import with_constants
 from airflow_provider_ingest.targets.definition import TablePlan
+from airflow_provider_ingest.targets.direct import DirectWriter
 from airflow_provider_ingest.targets.postgres_copy import copy_frame
 from airflow_provider_ingest.targets.postgres_refusals import ROW_STATES, refusal_of, refusal_of_state
 from airflow_provider_ingest.targets.refusals import Refusal, duplicate
-from airflow_provider_ingest.targets.staged import Refused, StagedWriter
 from airflow_provider_ingest.targets.statements import DEFAULT_PREFIX, POSITION, TURN, Grammar, Statements
 from airflow_provider_ingest.targets.writer import Tally
 
@@ -71,16 +71,17 @@ class PostgresGrammar(Grammar):
         return " OVERRIDING SYSTEM VALUE" if always else ""
 
 
-class PostgresWriter(StagedWriter):
+class PostgresWriter(DirectWriter):
     """Writes one table over a psycopg cursor."""
 
     grammar = PostgresGrammar()
     errors = (psycopg.Error,)
+    closed = (psycopg.errors.FeatureNotSupported,)
+    """Row-level security takes no COPY, but INSERT."""
 
     def __init__(self, plan: TablePlan, cursor: Any, number: int) -> None:
         super().__init__(plan, cursor, number)
         self._number = number
-        self._expects_new = True
         self._loop_is_ready = False
         self._done = self.grammar.quote(f"_ingest_done_{number}")
 
@@ -110,17 +111,9 @@ class PostgresWriter(StagedWriter):
             expression = f"nextval(pg_get_serial_sequence('{table}', '{name}'))"
         return [row[0] for row in self.fetch(f"SELECT {expression} FROM generate_series(1, {count})")]
 
-    def direct(self, frame: pl.DataFrame, tally: Tally) -> bool:
-        """COPY straight into the table: rows without a key, or with keys that have all been new so far."""
-        if self.plan.key is not None and not (self._expects_new and self.plan.has_unique_key):
-            return False
-        try:
-            with self.savepoint():
-                copy_frame(self.cursor, self.grammar.qualified(self.plan), frame.drop(POSITION))
-        except (Refused, psycopg.errors.FeatureNotSupported):  # row-level security takes no COPY, but INSERT
-            self._expects_new = False
-            return False
-        return True
+    def put(self, table: str, frame: pl.DataFrame) -> None:
+        """COPY."""
+        copy_frame(self.cursor, table, frame)
 
     def create_rows(self, frame: pl.DataFrame) -> None:
         """Create the temporary table, gone with the transaction."""
@@ -142,7 +135,7 @@ class PostgresWriter(StagedWriter):
 
     def load(self, frame: pl.DataFrame) -> None:
         """COPY into the temporary table."""
-        copy_frame(self.cursor, self.rows, frame)
+        self.put(self.rows, frame)
 
     def apply(self, statements: Statements, where: str, tally: Tally, want_ends: bool) -> None:
         """One statement for the common upsert, two for everything else."""
@@ -160,7 +153,7 @@ class PostgresWriter(StagedWriter):
             f"SELECT count(*) FILTER (WHERE is_new), (SELECT count(*) FROM {self.rows} AS b WHERE {where}) FROM written"
         )[0]
         tally.updated_count += total - created
-        self._expects_new = created == total
+        self.expects_new = created == total
 
     def one_by_one(self, statements: Statements, where: str, tally: Tally) -> None:
         """A loop inside the server, with a subtransaction around each row: no round trips."""

@@ -13,8 +13,9 @@ from airflow_provider_ingest.importers.mapping import DuplicateStrategy
 from airflow_provider_ingest.importers.table import ColumnKind
 from airflow_provider_ingest.targets.defaults import with_constants
 from airflow_provider_ingest.targets.definition import TablePlan
+from airflow_provider_ingest.targets.direct import DirectWriter
 from airflow_provider_ingest.targets.refusals import Refusal, broken_reference, duplicate, failed_check, missing_value
-from airflow_provider_ingest.targets.staged import Refused, StagedWriter
+from airflow_provider_ingest.targets.staged import Refused
 from airflow_provider_ingest.targets.statements import POSITION, Grammar, Statements
 from airflow_provider_ingest.targets.writer import CREATED, SKIPPED, UPDATED, Tally
 
@@ -40,7 +41,7 @@ class SqliteGrammar(Grammar):
         return f"t.{self.quote(column)} IS NOT {value}"
 
 
-class SqliteWriter(StagedWriter):
+class SqliteWriter(DirectWriter):
     """Writes one table over a sqlite3 cursor."""
 
     grammar = SqliteGrammar()
@@ -49,7 +50,6 @@ class SqliteWriter(StagedWriter):
     def __init__(self, plan: TablePlan, cursor: sqlite3.Cursor, number: int) -> None:
         super().__init__(plan, cursor, number)
         self.rows = f"temp.{self.rows}"
-        self._expects_new = True
 
     def refusal(self, error: Exception) -> Refusal | None:
         """What the error says of the rows; SQLite names columns or constraints in its words only."""
@@ -90,18 +90,6 @@ class SqliteWriter(StagedWriter):
             highest = max(highest, self.cursor.fetchone()[0])
         return int(highest) + 1
 
-    def direct(self, frame: pl.DataFrame, tally: Tally) -> bool:
-        """Straight into the table: rows without a key, or with keys that have all been new so far."""
-        if self.plan.key is not None and not (self._expects_new and self.plan.has_unique_key):
-            return False
-        try:
-            with self.savepoint():
-                self._insert_many(self.grammar.qualified(self.plan), frame.drop(POSITION))
-        except Refused:
-            self._expects_new = False
-            return False
-        return True
-
     def create_rows(self, frame: pl.DataFrame) -> None:
         """Create the temporary table; it ends with the connection."""
         columns = ", ".join(
@@ -112,9 +100,10 @@ class SqliteWriter(StagedWriter):
 
     def load(self, frame: pl.DataFrame) -> None:
         """Insert into the temporary table."""
-        self._insert_many(self.rows, frame)
+        self.put(self.rows, frame)
 
-    def _insert_many(self, table: str, frame: pl.DataFrame) -> None:
+    def put(self, table: str, frame: pl.DataFrame) -> None:
+        """One statement, executed for each row inside SQLite's module."""
         names = ", ".join(self.grammar.quote(name) for name in frame.columns)
         marks = ", ".join("?" * frame.width)
         try:
@@ -145,12 +134,6 @@ class SqliteWriter(StagedWriter):
     def _is_short_uuid(self, name: str) -> bool:
         shape = self.plan.shape.column(name)
         return shape is not None and shape.kind is ColumnKind.UUID and shape.sql_type.upper() == "CHAR(32)"
-
-    def apply(self, statements: Statements, where: str, tally: Tally, want_ends: bool) -> None:
-        """As everywhere; remembers whether the keys were all new."""
-        before = tally.updated_count + tally.skipped_count + len(tally.refused)
-        super().apply(statements, where, tally, want_ends)
-        self._expects_new = before == tally.updated_count + tally.skipped_count + len(tally.refused)
 
     def one_by_one(self, statements: Statements, where: str, tally: Tally) -> None:
         """A loop here: the database is in this process."""

@@ -1,0 +1,57 @@
+"""Writing straight into the table as long as that goes well, which spares the temporary table."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+import polars as pl
+
+from airflow_provider_ingest.targets.definition import TablePlan
+from airflow_provider_ingest.targets.staged import Refused, StagedWriter
+from airflow_provider_ingest.targets.statements import POSITION, Statements
+from airflow_provider_ingest.targets.writer import Tally
+
+
+class DirectWriter(StagedWriter):
+    """Puts a batch straight into the table while keys have all been new, and through the temporary table after that.
+
+    A batch through the temporary table whose keys were all new once more brings the short way back.
+    """
+
+    closed: tuple[type[Exception], ...] = ()
+    """Errors by which the database says that this table takes no bulk load at all."""
+
+    def __init__(self, plan: TablePlan, cursor: Any, number: int) -> None:
+        super().__init__(plan, cursor, number)
+        self.expects_new = True
+
+    @abstractmethod
+    def put(self, table: str, frame: pl.DataFrame) -> None:
+        """Insert a frame into a table (quoted name) by the database's fastest way; raises as the driver does."""
+
+    def direct(self, frame: pl.DataFrame, tally: Tally) -> bool:
+        """Straight into the table: rows without a key, or with keys that have all been new so far."""
+        if self.plan.key is not None and not (self.expects_new and self.plan.has_unique_key):
+            return False
+        try:
+            with self.savepoint():
+                self.put(self.grammar.qualified(self.plan), frame.drop(POSITION))
+        except Refused:
+            self.expects_new = False
+        except self.closed:
+            self.expects_new = False
+        else:
+            return True
+        return False
+
+    def apply(self, statements: Statements, where: str, tally: Tally, want_ends: bool) -> None:
+        """As everywhere; remembers whether the keys were all new."""
+        before = _known(tally)
+        super().apply(statements, where, tally, want_ends)
+        self.expects_new = before == _known(tally)
+
+
+def _known(tally: Tally) -> int:
+    """Rows that were not simply created."""
+    return tally.updated_count + tally.skipped_count + len(tally.refused)
