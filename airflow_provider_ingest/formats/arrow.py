@@ -21,6 +21,9 @@ SEGMENT_ROWS = 50_000
 BATCH_CELLS = 5_000_000
 """Cells of a batch, at most: a file of thousands of columns is read in smaller batches."""
 
+BATCH_BYTES = 64 << 20
+"""Text of a batch, at most, where it is more than one row."""
+
 
 class ChunkWriter:
     """Cuts a stream of records frames into chunk files of exactly ``chunk_rows`` records.
@@ -59,7 +62,8 @@ class ChunkWriter:
                 self._file = self._path.open("wb")
                 self._first, self._rows = int(frame[ROW_NUMBER][offset]), 0
             taken = min(frame.height - offset, self._chunk_rows - self._rows, SEGMENT_ROWS)
-            self._write(frame.slice(offset, taken))
+            for part in within(frame.slice(offset, taken), BATCH_BYTES):
+                self._write(part)
             self._rows += taken
             offset += taken
             if self._rows == self._chunk_rows:
@@ -128,20 +132,40 @@ def fitting_rows(batch_rows: int, columns: int) -> int:
     return max(min(batch_rows, BATCH_CELLS // max(columns, 1)), 1)
 
 
+def text_bytes(frame: pl.DataFrame) -> int:
+    """How much text its columns hold, each value counted as often as it stands there."""
+    texts = (name for name, kind in frame.schema.items() if kind == pl.String)
+    return sum(int(frame[name].alias("text").str.len_bytes().sum()) for name in texts)  # a name may look like a pattern
+
+
+def within(frame: pl.DataFrame, most: int) -> Iterator[pl.DataFrame]:
+    """The same rows in frames of at most so much text, or of one row."""
+    if frame.height <= 1 or text_bytes(frame) <= most:
+        yield frame
+        return
+    half = frame.height // 2
+    yield from within(frame.slice(0, half), most)
+    yield from within(frame.slice(half), most)
+
+
 def rebatch(frames: Iterable[pl.DataFrame], batch_rows: int) -> Iterator[pl.DataFrame]:
-    """The same rows in frames of exactly ``batch_rows``, the last one excepted."""
+    """The same rows in frames of exactly ``batch_rows``, the last one excepted, and fewer where texts are long."""
     held: list[pl.DataFrame] = []
-    rows = 0
-    for frame in frames:
+    rows = size = 0
+    for part in (part for frame in frames for part in within(frame, BATCH_BYTES)):
         offset = 0
-        while offset < frame.height:
-            part = frame.slice(offset, batch_rows - rows)
-            held.append(part)
-            rows += part.height
-            offset += part.height
+        while offset < part.height:
+            piece = part.slice(offset, batch_rows - rows)
+            weight = text_bytes(piece)
+            if held and size + weight > BATCH_BYTES:
+                yield pl.concat(held)
+                held, rows, size = [], 0, 0
+                continue
+            held.append(piece)
+            rows, size, offset = rows + piece.height, size + weight, offset + piece.height
             if rows == batch_rows:
                 yield pl.concat(held)
-                held, rows = [], 0
+                held, rows, size = [], 0, 0
     if held:
         yield pl.concat(held)
 

@@ -11,11 +11,15 @@ import polars as pl
 from airflow_provider_ingest.exceptions import FormatError
 from airflow_provider_ingest.formats.arrow import fitting_rows, open_file, plan_frames, rebatch
 from airflow_provider_ingest.formats.contract import BATCH_ROWS, FilePlan
-from airflow_provider_ingest.formats.limits import LIMITS, Limits
+from airflow_provider_ingest.formats.limits import LIMITS, MIB, Limits
+from airflow_provider_ingest.formats.parquet_sizes import check_sizes, fitting_batch
 from airflow_provider_ingest.formats.rows import RowFrames
 from airflow_provider_ingest.formats.values import binary_text, json_text
 from airflow_provider_ingest.runs.frames import LINE_NUMBER, ROW_NUMBER, Kind, RowBatch
 from airflow_provider_ingest.runs.records import ChunkPlan
+
+MOST_CHUNKS = 100_000
+"""Chunks of a plan: a footer may state any number of rows."""
 
 
 def plan_parquet(path: Any, *, chunk_rows: int, facts: Mapping[str, Any], limits: Limits = LIMITS) -> FilePlan:
@@ -26,6 +30,8 @@ def plan_parquet(path: Any, *, chunk_rows: int, facts: Mapping[str, Any], limits
         schema = parquet.schema_arrow
         rows = parquet.metadata.num_rows
         groups = parquet.metadata.num_row_groups
+        check_sizes(parquet.metadata, limits)
+    chunk_rows = max(chunk_rows, -(-rows // MOST_CHUNKS))
     frames = RowFrames(limits=limits)
     names = [_unique(name, frames) for name in schema.names]
     kinds = {name: kind_of(field.type) for name, field in zip(names, schema, strict=True)}
@@ -66,23 +72,25 @@ def read_parquet_chunk(
 def _stretch(chunk: ChunkPlan, columns: list[str], batch_rows: int) -> Iterator[pl.DataFrame]:
     import pyarrow.parquet as pq
 
-    with _arrow_errors("Parquet"), open_file(chunk.location["path"]) as file, pq.ParquetFile(file) as parquet:
+    with (
+        _arrow_errors("Parquet"),
+        open_file(chunk.location["path"]) as file,
+        pq.ParquetFile(file, pre_buffer=False, buffer_size=MIB) as parquet,
+    ):
         skip, left = chunk.location["first"], chunk.rows
-        groups: list[int] = []
         for group in range(parquet.metadata.num_row_groups):
             height = parquet.metadata.row_group(group).num_rows
-            if not groups and skip >= height:
+            if skip >= height:
                 skip -= height
-            else:
-                groups.append(group)
-        for batch in parquet.iter_batches(batch_size=batch_rows, row_groups=groups):
-            part = batch.slice(skip, left)
-            skip = max(skip - batch.num_rows, 0)
-            left -= part.num_rows
-            if part.num_rows:
-                yield text_frame(part, columns)
-            if not left:
-                return
+                continue
+            for batch in parquet.iter_batches(fitting_batch(file, parquet, group, batch_rows), row_groups=[group]):
+                part = batch.slice(skip, left)
+                skip = max(skip - batch.num_rows, 0)
+                left -= part.num_rows
+                if part.num_rows:
+                    yield text_frame(part, columns)
+                if not left:
+                    return
 
 
 def plan_arrow(

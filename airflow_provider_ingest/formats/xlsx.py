@@ -9,7 +9,8 @@ import numpy as np
 import polars as pl
 
 from airflow_provider_ingest.exceptions import FormatError
-from airflow_provider_ingest.formats.arrow import open_file, plan_frames
+from airflow_provider_ingest.formats.arrow import open_file, plan_frames, text_bytes
+from airflow_provider_ingest.formats.compression import check_size
 from airflow_provider_ingest.formats.contract import FilePlan
 from airflow_provider_ingest.formats.limits import LIMITS, Limits
 from airflow_provider_ingest.formats.rows import RowFrames
@@ -39,14 +40,15 @@ def plan_xlsx(
         sheet, from 1; default: the first that is not empty), ``skip_rows``, ``has_header``, ``column_names``.
     """
     with open_file(path) as file:
+        size = file.seek(0, 2)
         workbook = Workbook(file, limits)
         sheet = choose_sheet(workbook.sheets, options.get("sheet"))
         facts = {**facts, "sheet": sheet.name, "sheets": [one.name for one in workbook.sheets]}
         texts = workbook.cell_texts()
         try:
-            return _plan(workbook, sheet, texts, scan_cells, options, chunk_rows, scratch, facts, limits)
+            return _plan(workbook, sheet, texts, scan_cells, size, options, chunk_rows, scratch, facts, limits)
         except NotPlain:
-            return _plan(workbook, sheet, texts, parse_cells, options, chunk_rows, scratch, facts, limits)
+            return _plan(workbook, sheet, texts, parse_cells, size, options, chunk_rows, scratch, facts, limits)
 
 
 def _plan(
@@ -54,6 +56,7 @@ def _plan(
     sheet: Sheet,
     texts: CellTexts,
     read: Any,
+    size: int,
     options: Mapping[str, Any],
     chunk_rows: int,
     scratch: Any,
@@ -68,9 +71,13 @@ def _plan(
     table = SheetTable(sheet.name, texts, frames, options)
 
     def produced() -> Iterator[pl.DataFrame]:
+        shown = 0
         for cells in read(workbook.pieces(part), extent):
             extent.add(cells)
-            yield from table.frames(cells)
+            for frame in table.frames(cells):
+                shown += text_bytes(frame)
+                check_size(shown, size, limits)  # cells may show one long text again and again
+                yield frame
         extent.check(limits)
         table.finish(extent)
 

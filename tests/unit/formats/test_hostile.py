@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import openpyxl
+import pyarrow
+import pyarrow.parquet
 import pytest
 import zstandard
 
@@ -239,6 +241,31 @@ def long_shared_string(path: Path) -> None:
     workbook_part(path, "xl/sharedStrings.xml", [b"<sst><si>", b"<t>", *text, b"</t></si></sst>"])
 
 
+def repeated_string(path: Path) -> None:
+    """One long text that a hundred thousand cells show: gigabytes of it in a file of some kilobytes."""
+    rows = b"".join(b'<row r="%d"><c r="A%d" t="s"><v>0</v></c></row>' % (at, at) for at in range(1, 100_001))
+    sheet = path.with_name("sheet")
+    workbook_with(sheet, [HEAD, rows, TAIL])
+    source = zipfile.ZipFile(sheet)
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for member in source.infolist():
+            if member.filename != "xl/sharedStrings.xml":
+                archive.writestr(member.filename, source.read(member))
+        archive.writestr("xl/sharedStrings.xml", "<sst><si><t>" + "long text " * 3_200 + "</t></si></sst>")
+
+
+def repeated_value(path: Path) -> None:
+    """The same in Parquet, where a dictionary holds the text."""
+    text = pyarrow.DictionaryArray.from_arrays(pyarrow.array([0] * 2_000, "int32"), pyarrow.array(["x" * 1_000_000]))
+    pyarrow.parquet.write_table(pyarrow.table({"a": text}), path, compression="zstd")
+
+
+def long_page(path: Path) -> None:
+    """A Parquet page that inflates to seventy megabytes."""
+    table = pyarrow.table({"a": pyarrow.array(["x" * (70 << 20)])})
+    pyarrow.parquet.write_table(table, path, compression="zstd", use_dictionary=False)
+
+
 def entity_bomb(path: Path) -> None:
     """The billion laughs in a sheet."""
     laughs = "".join(f'<!ENTITY a{at} "{f"&a{at - 1};" * 10}">' for at in range(1, 12))
@@ -266,6 +293,8 @@ def many_entries(path: Path) -> None:
         (xlsx_rectangle, "spans 1,048,576 rows × 16,384 columns"),
         (shared_strings_bomb, "more than 300 times its size"),
         (entity_bomb, "declares XML entities"),
+        (repeated_string, "more than 300 times its size"),
+        (long_page, "more than 300 times its size"),
         (many_sheets, "more than 10,000 sheets"),
         (many_relations, "more than 10,000 parts"),
         (deep_sheet, "nested too deeply"),
@@ -304,6 +333,12 @@ def test_a_csv_record_that_is_too_long_or_hopeless_fails_alone(measure, make, ro
     make(path)
     result = measure(path)
     assert (result["error"], result["rows"]) == (None, rows)
+
+
+def test_a_long_text_that_thousands_of_rows_share_is_read_in_bounded_memory(measure, tmp_path):
+    path = tmp_path / "upload"
+    repeated_value(path)
+    assert measure(path)["rows"] == 2_000
 
 
 def test_thousands_of_sparse_columns_are_read_in_bounded_memory(measure, tmp_path):

@@ -4,9 +4,11 @@ import gzip
 import json
 import zipfile
 
+import polars as pl
 import pytest
 
 from airflow_provider_ingest.exceptions import FormatError, UnsupportedFile
+from airflow_provider_ingest.formats.arrow import BATCH_BYTES, rebatch, text_bytes
 from tests.unit.formats.tables import read_bytes
 
 
@@ -41,3 +43,13 @@ def test_the_plan_is_plain_json_but_for_its_kinds(tmp_path):
     plan = read_bytes(path.read_bytes()).plan
     assert json.loads(json.dumps([plan.reader, plan.facts, [chunk.location for chunk in plan.chunks]]))
     assert plan.facts == {"format": "json", "compression": "zip"}
+
+
+def test_batches_of_long_texts_are_small_and_none_is_empty():
+    long, short = ["x" * (1 << 20)] * 100, ["y"] * 1000
+    frames = [pl.DataFrame({"a": short}), pl.DataFrame({"a": long}), pl.DataFrame({"a": short})]
+    batches = list(rebatch(frames, 700))
+    assert pl.concat(batches)["a"].to_list() == [*short, *long, *short]
+    assert max(text_bytes(batch) for batch in batches) <= BATCH_BYTES
+    assert all(0 < batch.height <= 700 for batch in batches)
+    assert [batch.height for batch in rebatch([pl.DataFrame({"a": ["x" * (BATCH_BYTES + 1)] * 2})], 700)] == [1, 1]
