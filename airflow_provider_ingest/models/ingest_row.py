@@ -10,7 +10,10 @@ from sqlalchemy.orm import Mapped, mapped_column
 from airflow_provider_ingest.models.base import Base, BigId, Document
 
 MESSAGE_LENGTH = 500
-"""Characters of a general message that the row log keeps for grouping: what fits into an index entry."""
+"""Characters of a general message that the row log keeps for grouping: what fits into an index entry.
+
+Rows of which only fields are wrong share one general message, which is left out.
+"""
 
 
 def _partial_index(*columns: str, where: str) -> Index:

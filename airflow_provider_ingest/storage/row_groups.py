@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import ColumnElement, literal_column, select, text
 
 from airflow_provider_ingest.models import MESSAGE_LENGTH
-from airflow_provider_ingest.runs.failure import DETAIL_START
+from airflow_provider_ingest.runs.failure import DETAIL_START, INVALID_DATA
 from airflow_provider_ingest.storage.sql_store_base import ROWS
 
 if TYPE_CHECKING:
@@ -41,8 +41,12 @@ EXISTS (
 def in_group(session: Session, run_id: int, group: str) -> list[ColumnElement[bool]]:
     """Conditions for the rows of a group: a general message, or ``field: message``.
 
-    General messages have an index; for the others the failed rows of the run are looked through.
+    Rows whose fields alone are wrong, which most failed rows are, have no general message in the table and so no
+    entry in its index. The other general messages are found by it; for messages of fields the failed rows of the run
+    are looked through.
     """
+    if group == INVALID_DATA:
+        return [HAS_FAILED, ROWS.c.message.is_(None)]
     group = group.replace("\0", "\ufffd")
     general = ROWS.c.message == group[:MESSAGE_LENGTH]
     if session.execute(select(ROWS.c.row_number).where(ROWS.c.run_id == run_id, general).limit(1)).first():

@@ -13,11 +13,12 @@ from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, Engine, MetaData, create_engine, inspect
+from sqlalchemy import Connection, Engine, MetaData, create_engine, inspect, text
 
 from airflow_provider_ingest.get_provider_info import VERSION
 from airflow_provider_ingest.models import metadata
 from airflow_provider_ingest.models.db import IngestDBManager
+from airflow_provider_ingest.runs.failure import INVALID_DATA
 
 TABLES = set(metadata.tables)
 
@@ -98,6 +99,24 @@ def test_going_back_to_base_leaves_only_the_version_table(connection: Connection
     assert inspect(connection).get_table_names() == [IngestDBManager.version_table_name]
     command.upgrade(alembic_config(connection), "head")
     assert set(inspect(connection).get_table_names()) == TABLES | {IngestDBManager.version_table_name}
+
+
+def test_logged_rows_are_found_by_the_shared_message_before_and_after_the_migration(connection: Connection) -> None:
+    config = alembic_config(connection)
+    command.upgrade(config, "0001")
+    columns = "run_id, row_number, chunk_index, status, message, data"
+    for number, status, message in ((1, "failed", INVALID_DATA), (2, "failed", "too short"), (3, "success", None)):
+        values = {"number": number, "status": status, "message": message}
+        statement = f"INSERT INTO ingest_rows ({columns}) VALUES (1, :number, 0, :status, :message, '{{}}')"
+        connection.execute(text(statement), values)
+    connection.commit()
+    messages = text("SELECT message FROM ingest_rows ORDER BY row_number")
+    command.upgrade(config, "0002")
+    assert connection.scalars(messages).all() == [None, "too short", None]
+    connection.commit()
+    command.downgrade(config, "0001")
+    assert connection.scalars(messages).all() == [INVALID_DATA, "too short", None]
+    connection.commit()
 
 
 def test_the_version_of_the_package_maps_to_the_newest_revision() -> None:

@@ -170,18 +170,20 @@ def test_failed_rows_are_found_by_an_index_of_failed_rows_alone(engine: Engine) 
     run = planned_run(store, 1)
     good = many_rows(1, 20_000).with_columns(status=pl.lit("success"), message=pl.lit(None, dtype=pl.String))
     store.append_rows(run.id, 0, good)
-    store.append_rows(run.id, 0, many_rows(20_001, 10))
+    store.append_rows(run.id, 0, many_rows(20_001, 10).with_columns(message=pl.lit("broken")))
+    store.append_rows(run.id, 0, many_rows(20_011, 10))
     asked: list[tuple[str, Any]] = []
     with engine.connect() as connection:
         connection.execute(text("ANALYZE"))
         event.listen(engine, "before_cursor_execute", lambda *call: asked.append((call[2], call[3])))
         store.rows(run.id, page=1, per_page=5, status="failed")
-        store.rows(run.id, page=1, per_page=5, message="The given data was invalid.")
-        assert len(next(iter(store.failed_rows(run.id)))) == 10
+        for message in ("broken", "The given data was invalid."):
+            assert store.rows(run.id, page=1, per_page=5, message=message).total == 10
+        assert len(next(iter(store.failed_rows(run.id)))) == 20
         explain = "EXPLAIN QUERY PLAN" if engine.dialect.name == "sqlite" else "EXPLAIN"
         queries = [(query, values) for query, values in asked if "ingest_rows" in query]
         plans = [str(connection.exec_driver_sql(f"{explain} {query}", values).all()) for query, values in queries]
-    assert len(plans) == 6
+    assert len(plans) == 8
     assert all(re.search("ix_ingest_rows_run_id_(status|message)_row_number", plan) for plan in plans), plans
 
 

@@ -1,4 +1,4 @@
-"""Index only the failed ones of the logged rows.
+"""Index only the failed ones of the logged rows, and leave out the message that nearly all of them share.
 
 Revision: 0002.
 """
@@ -13,10 +13,13 @@ down_revision = "0001"
 branch_labels = None
 depends_on = None
 
+ROWS = sa.table("ingest_rows", sa.column("status"), sa.column("message"))
+SHARED_MESSAGE = "The given data was invalid."
 CONDITIONS = {"status": "status = 'failed'", "message": "message IS NOT NULL"}
 
 
 def upgrade() -> None:
+    op.execute(ROWS.update().where(ROWS.c.message == SHARED_MESSAGE).values(message=None))
     for column, condition in CONDITIONS.items():
         where = sa.text(condition)
         _drop_index(column)
@@ -24,6 +27,8 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
+    without = (ROWS.c.status == "failed", ROWS.c.message.is_(None))
+    op.execute(ROWS.update().where(*without).values(message=SHARED_MESSAGE))
     for column in CONDITIONS:
         _drop_index(column)
         op.create_index(_name(column), "ingest_rows", _columns(column))
