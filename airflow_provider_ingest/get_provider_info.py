@@ -43,8 +43,9 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "integer",
         "500000",
         "250000",
-        "Most rows in a chunk of an importer that does not say. A run gets as many chunks as there are slots, each of "
-        "250,000 rows at least; a fifth of both where a user's Python sees each row. A chunk is one task.",
+        "Most rows in a chunk of an importer that does not say. A run gets as many chunks as there are slots "
+        "(with the LocalExecutor: cores), each of 250,000 rows at least; a fifth of both where a user's Python sees "
+        "each row. A chunk is one task.",
     ),
     "max_upload_bytes": _option(
         "integer",

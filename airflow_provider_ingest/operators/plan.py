@@ -11,7 +11,14 @@ from airflow.sdk.configuration import conf
 from airflow_provider_ingest.exceptions import FormatError, UnsupportedFile
 from airflow_provider_ingest.importers.source import SourceType
 from airflow_provider_ingest.operators.base import IngestTask, importer_of, run_of
-from airflow_provider_ingest.operators.sizing import MOST_CHUNKS, ChunkSize, chunk_size, estimated_rows, row_wise_python
+from airflow_provider_ingest.operators.sizing import (
+    MOST_CHUNKS,
+    ChunkSize,
+    chunk_size,
+    estimated_rows,
+    row_wise_python,
+    slots_of,
+)
 from airflow_provider_ingest.runs.records import AWAITS_PUBLICATION
 from airflow_provider_ingest.runs.status import RunStatus
 from airflow_provider_ingest.settings import load_settings
@@ -94,7 +101,7 @@ class PlanOperator(IngestTask):
     ) -> tuple[FilePlan, ChunkSize]:
         """Cut the file; again, with larger chunks, if it has so many more rows than estimated."""
         most, row_wise = load_settings().chunk_size, row_wise_python(config)
-        slots = min(conf.getint("core", "parallelism"), self.slots or MOST_CHUNKS)
+        slots = slots_of(conf.getint("core", "parallelism"), conf.get("core", "executor"), self.slots)
         rows = self._estimate(run, store, staging)
         while True:
             size = chunk_size(config.chunk_rows, most, rows=rows, slots=slots, row_wise=row_wise)

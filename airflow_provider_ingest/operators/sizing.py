@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -33,6 +34,27 @@ class ChunkSize:
 
     rows: int
     rule: str
+
+
+def slots_of(parallelism: int, executor: str, limit: int | None = None) -> int:
+    """How many chunks of a run can work at once, and all get on.
+
+    With the LocalExecutor they share the cores of this machine: more chunks than cores only cost more starts.
+
+    >>> slots_of(64, "CeleryExecutor", limit=8)
+    8
+
+    :param parallelism: ``[core] parallelism``.
+    :param executor: ``[core] executor``.
+    :param limit: ``max_active_tis_per_dagrun``, where it is given.
+    """
+    most = min(parallelism, limit or MOST_CHUNKS)
+    return min(most, _cores()) if executor == "LocalExecutor" else most
+
+
+def _cores() -> int:
+    """Cores that this process may use, where the system tells; macOS does not."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def chunk_size(declared: int | None, most: int, *, rows: int, slots: int, row_wise: str | None = None) -> ChunkSize:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from airflow_provider_ingest import EventHandler, IngestConfig
-from airflow_provider_ingest.operators.sizing import MOST_CHUNKS, SMALLEST, chunk_size, row_wise_python
+from airflow_provider_ingest.operators.sizing import MOST_CHUNKS, SMALLEST, chunk_size, row_wise_python, slots_of
 
 ROWS, SLOTS = st.integers(0, 10**11), st.integers(1, 500)
 
@@ -39,6 +39,12 @@ def test_an_automatic_chunk_is_large_and_none_is_wasted_on_a_slot_that_is_free(r
     assert size.rows >= SMALLEST
     chunks = -(-rows // size.rows)
     assert chunks >= min(slots, rows // SMALLEST) or size.rows == -(-rows // MOST_CHUNKS)
+
+
+def test_chunks_on_one_machine_have_no_more_slots_than_cores(monkeypatch):
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1, 2}, raising=False)
+    assert [slots_of(32, "LocalExecutor", limit) for limit in (None, 8, 2)] == [3, 3, 2]
+    assert [slots_of(32, "CeleryExecutor", limit) for limit in (None, 8, 64)] == [32, 8, 32]
 
 
 @pytest.mark.parametrize(
