@@ -22,7 +22,7 @@ BATCH_CELLS = 5_000_000
 """Cells of a batch, at most: a file of thousands of columns is read in smaller batches."""
 
 BATCH_BYTES = 64 << 20
-"""Text of a batch, at most, where it is more than one row."""
+"""Bytes of a batch, at most, where it is more than one row."""
 
 
 class ChunkWriter:
@@ -132,15 +132,9 @@ def fitting_rows(batch_rows: int, columns: int) -> int:
     return max(min(batch_rows, BATCH_CELLS // max(columns, 1)), 1)
 
 
-def text_bytes(frame: pl.DataFrame) -> int:
-    """How much text its columns hold, each value counted as often as it stands there."""
-    texts = (name for name, kind in frame.schema.items() if kind == pl.String)
-    return sum(int(frame[name].alias("text").str.len_bytes().sum()) for name in texts)  # a name may look like a pattern
-
-
 def within(frame: pl.DataFrame, most: int) -> Iterator[pl.DataFrame]:
-    """The same rows in frames of at most so much text, or of one row."""
-    if frame.height <= 1 or text_bytes(frame) <= most:
+    """The same rows in frames of at most so many bytes, or of one row; a text counts as often as rows show it."""
+    if frame.height <= 1 or frame.estimated_size() <= most:
         yield frame
         return
     half = frame.height // 2
@@ -156,7 +150,7 @@ def rebatch(frames: Iterable[pl.DataFrame], batch_rows: int) -> Iterator[pl.Data
         offset = 0
         while offset < part.height:
             piece = part.slice(offset, batch_rows - rows)
-            weight = text_bytes(piece)
+            weight = piece.estimated_size()
             if held and size + weight > BATCH_BYTES:
                 yield pl.concat(held)
                 held, rows, size = [], 0, 0

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from airflow_provider_ingest.exceptions import FormatError
-from airflow_provider_ingest.formats.arrow import open_file, plan_frames, text_bytes
+from airflow_provider_ingest.formats.arrow import open_file, plan_frames
 from airflow_provider_ingest.formats.compression import check_size
 from airflow_provider_ingest.formats.contract import FilePlan
 from airflow_provider_ingest.formats.limits import LIMITS, Limits
@@ -75,7 +75,7 @@ def _plan(
         for cells in read(workbook.pieces(part), extent):
             extent.add(cells)
             for frame in table.frames(cells):
-                shown += text_bytes(frame)
+                shown += int(frame.estimated_size())
                 check_size(shown, size, limits)  # cells may show one long text again and again
                 yield frame
         extent.check(limits)
