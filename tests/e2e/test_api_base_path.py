@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from tests.e2e.airflow_server import AirflowServer
+from tests.e2e.rest import GOOD, HEADER, problem
 from tests.e2e.second_server import second_api_server
-from tests.e2e.test_api import GOOD, HEADER, problem
 
 PREFIX = "/imports/v1"
 

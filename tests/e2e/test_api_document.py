@@ -10,7 +10,7 @@ import schemathesis
 from hypothesis import HealthCheck, given, settings
 
 from tests.e2e.airflow_server import CHECKOUT, AirflowServer
-from tests.e2e.test_api import API, problem
+from tests.e2e.rest import API, problem
 
 DOCUMENT = json.loads((CHECKOUT / "docs" / "reference" / "openapi.json").read_text(encoding="utf-8"))
 CONFIG = {

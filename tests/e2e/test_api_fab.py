@@ -10,7 +10,7 @@ import pytest
 
 from tests.e2e.airflow_server import AirflowServer
 from tests.e2e.fab_server import USERS, fab_server
-from tests.e2e.test_api import API, GOOD, HEADER, problem
+from tests.e2e.rest import API, GOOD, HEADER, problem
 
 Fab = tuple[AirflowServer, dict[str, int]]
 

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from tests.e2e.airflow_server import AirflowServer
-from tests.e2e.test_api import API, GOOD, HEADER, ended, problem, upload
+from tests.e2e.rest import API, GOOD, HEADER, ended, problem, upload
 
 READS = "GET"
 STARTS = ("/upload/{slug}", "/trigger/{slug}", "/{run_id}/retry", "/{run_id}/cancel", "/importers/{slug}/preview")

@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from tests.e2e.airflow_server import AirflowServer
-from tests.e2e.test_api import API, GOOD, HEADER, problem, upload
+from tests.e2e.rest import API, GOOD, HEADER, problem, upload
 
 CAP = 3_000_000
 BOUNDARY = "----boundary"

@@ -9,7 +9,7 @@ import pytest
 
 from airflow_provider_ingest.runs.status import RunStatus
 from tests.e2e.airflow_server import AirflowServer
-from tests.e2e.test_api import API
+from tests.e2e.rest import API
 
 HEADER = "sku,name,category,price,stock,active,released"
 GOOD = "AB-70001,Lamp,Garden,12.50,7,yes,31.01.2026"

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.e2e.airflow_server import AirflowServer
-from tests.e2e.test_api import BAD, GOOD, HEADER
+from tests.e2e.rest import BAD, GOOD, HEADER
 
 
 def ingest(airflow: AirflowServer, *arguments: str, code: int = 0) -> Any:

@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
-import socket
 import sqlite3
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -18,31 +16,13 @@ from airflow_provider_ingest.runs.progress import Counts
 from airflow_provider_ingest.runs.records import RunRecord
 from airflow_provider_ingest.runs.status import RunStatus
 from tests.e2e.airflow_server import AirflowServer
+from tests.e2e.broken_uploads import send_half_an_upload, uploaded
 from tests.e2e.lost_dag_runs import lose_dag_run
+from tests.e2e.recorded_runs import diary, ended, recorded, start
 from tests.e2e.second_server import second_api_server
-from tests.e2e.test_lifecycle import diary, ended, recorded, start
 from tests.e2e.waiting import wait_until
 
-HEADER = "sku,name,category,price\n"
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _fresh(airflow: AirflowServer) -> None:
-    """No products, and closed gates: the server may have been used before."""
-    airflow.change("DELETE FROM products")
-    for left in [*airflow.home.glob("gate-*"), *airflow.home.glob("pid-*"), *airflow.home.glob("*.jsonl")]:
-        left.unlink()
-
-
-@pytest.fixture
-def file(airflow: AirflowServer) -> Callable[..., str]:
-    """Put a file on the disk ``demo_files``."""
-
-    def make(name: str, *rows: str) -> str:
-        (airflow.home / "files" / name).write_text(HEADER + "".join(row + "\n" for row in rows))
-        return name
-
-    return make
+pytestmark = pytest.mark.usefixtures("fresh_products")
 
 
 def skus(airflow: AirflowServer, like: str) -> list[str]:
@@ -203,21 +183,3 @@ def test_an_api_server_ends_lost_runs_when_it_starts_and_leaves_nothing_when_it_
 def run_count(airflow: AirflowServer) -> int:
     with closing(sqlite3.connect(airflow.home / "airflow.db", timeout=60)) as database:
         return int(database.execute("SELECT count(*) FROM ingest_runs").fetchone()[0])
-
-
-def uploaded(airflow: AirflowServer) -> set[Path]:
-    return {path for folder in airflow.home.rglob("ingest-uploads") for path in folder.rglob("*") if path.is_file()}
-
-
-def send_half_an_upload(server: AirflowServer, slug: str) -> socket.socket:
-    """An upload that announces more than it sends; the connection stays open."""
-    host, _, port = server.url.removeprefix("http://").partition(":")
-    part = "--cut\r\nContent-Disposition: form-data; name=file; filename=half.csv\r\nContent-Type: text/csv\r\n\r\n"
-    head = (
-        f"POST /api/v1/ingest/upload/{slug} HTTP/1.1\r\nHost: {host}:{port}\r\n"
-        f"Authorization: Bearer {server.token()}\r\n"
-        "Content-Type: multipart/form-data; boundary=cut\r\nContent-Length: 50000000\r\n\r\n"
-    )
-    connection = socket.create_connection((host, int(port)))
-    connection.sendall((head + part + HEADER + "U-1,x,Toys,1\n" * 200_000).encode())
-    return connection

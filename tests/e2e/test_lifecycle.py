@@ -5,56 +5,17 @@ from __future__ import annotations
 import csv
 import io
 import time
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from airflow_provider_ingest.runs.records import RunRecord
 from airflow_provider_ingest.runs.status import RunStatus
 from tests.e2e.airflow_server import AirflowServer
 from tests.e2e.lost_dag_runs import lose_dag_run
+from tests.e2e.recorded_runs import diary, ended, recorded, start
 from tests.e2e.waiting import wait_until
 
-HEADER = "sku,name,category,price\n"
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _fresh(airflow: AirflowServer) -> None:
-    """No products, and closed gates: the server may have been used before."""
-    airflow.change("DELETE FROM products")
-    for gate in airflow.home.glob("gate-*"):
-        gate.unlink()
-
-
-@pytest.fixture
-def file(airflow: AirflowServer) -> Callable[..., str]:
-    """Put a file on the disk ``demo_files``."""
-
-    def make(name: str, *rows: str) -> str:
-        (airflow.home / "files" / name).write_text(HEADER + "".join(row + "\n" for row in rows))
-        return name
-
-    return make
-
-
-def start(airflow: AirflowServer, slug: str, **body: Any) -> str:
-    answer = airflow.post(f"/api/v1/ingest/trigger/{slug}", json=body)
-    assert answer.status_code == 202, answer.text
-    return str(answer.json()["data"]["dag_run_id"])
-
-
-def recorded(airflow: AirflowServer, slug: str, dag_run_id: str) -> RunRecord:
-    return airflow.recorded_run(f"ingest_{slug}", dag_run_id)["run"]
-
-
-def ended(airflow: AirflowServer, slug: str, dag_run_id: str) -> RunRecord:
-    return airflow.wait_for_run(f"ingest_{slug}", dag_run_id)["run"]
-
-
-def diary(airflow: AirflowServer, run: RunRecord) -> list[str]:
-    lines = (airflow.home / "diary.txt").read_text().splitlines()
-    return [line.split(" ", 1)[1] for line in lines if line.split(" ", 1)[0] == str(run.id)]
+pytestmark = pytest.mark.usefixtures("fresh_products")
 
 
 def test_a_cancelled_run_finishes_what_is_in_flight_and_counts_the_rest(airflow: AirflowServer, file):
@@ -78,7 +39,7 @@ def test_a_cancelled_run_finishes_what_is_in_flight_and_counts_the_rest(airflow:
 
 def test_failed_rows_are_retried_with_their_numbers_and_then_corrected(airflow: AirflowServer):
     rows = "F-1,a,Toys,1\nbad,b,Toys,2\nF-3,c,Toys,\n"
-    upload = {"file": ("märz.csv", HEADER + rows, "text/csv")}
+    upload = {"file": ("märz.csv", "sku,name,category,price\n" + rows, "text/csv")}
     answer = airflow.post("/api/v1/ingest/upload/fixable", files=upload)
     assert answer.status_code == 202, answer.text
     first = ended(airflow, "fixable", answer.json()["data"]["dag_run_id"])

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.e2e.airflow_server import AirflowServer
-from tests.e2e.test_api import BAD, GOOD, HEADER, upload
+from tests.e2e.rest import BAD, GOOD, HEADER, upload
 
 TAGS = ",importer=products,dry_run=true"
 SECRET = "Quite-Unmistakable"

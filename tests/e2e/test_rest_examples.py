@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.airflow_server import CHECKOUT, AirflowServer
-from tests.e2e.test_api import BAD, GOOD, HEADER
+from tests.e2e.rest import BAD, GOOD, HEADER
 
 PAGE = CHECKOUT / "docs" / "reference" / "rest.md"
 SECONDS = 600

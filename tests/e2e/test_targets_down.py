@@ -13,7 +13,7 @@ from sqlalchemy import URL, make_url
 
 from airflow_provider_ingest.runs.status import RunStatus
 from tests.e2e.airflow_server import AirflowServer
-from tests.e2e.test_api import API
+from tests.e2e.rest import API
 from tests.e2e.test_lifecycle import ended, start
 from tests.e2e.waiting import wait_until
 

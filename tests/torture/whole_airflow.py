@@ -90,7 +90,7 @@ class Ordeal:
 
     def kill_api_server(self) -> str:
         """The API server, while a chunk works and an upload comes in; another one takes over."""
-        from tests.e2e.test_faults import send_half_an_upload, uploaded
+        from tests.e2e.broken_uploads import send_half_an_upload, uploaded
 
         run, _ = self.held_run("server")
         with send_half_an_upload(self.airflow, "products"):
