@@ -150,7 +150,7 @@ def rebatch(frames: Iterable[pl.DataFrame], batch_rows: int) -> Iterator[pl.Data
         offset = 0
         while offset < part.height:
             piece = part.slice(offset, batch_rows - rows)
-            weight = piece.estimated_size()
+            weight = int(piece.estimated_size())
             if held and size + weight > BATCH_BYTES:
                 yield pl.concat(held)
                 held, rows, size = [], 0, 0

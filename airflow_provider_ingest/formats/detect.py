@@ -11,7 +11,7 @@ from typing import Literal
 
 from airflow_provider_ingest.exceptions import UnsupportedFile
 from airflow_provider_ingest.formats.compression import compression_of
-from airflow_provider_ingest.formats.encoding import wide_encoding
+from airflow_provider_ingest.formats.encoding import control_bytes, is_binary, wide_encoding
 
 HEAD_BYTES = 256 * 1024
 """How much of a file detection looks at; fewer bytes do for all but odd ones."""
@@ -77,12 +77,8 @@ _BINARY: tuple[tuple[bytes, str], ...] = (
 )
 
 BLANKS = b" \t\r\n"
-_FEW_CONTROLS = 4
 
 _MARKUP = re.compile(rb"\s*<(!doctype\s+html|html[\s>]|\?xml\s|!doctype\s)", re.IGNORECASE)
-
-_CONTROL = bytes(set(range(32)) - set(b"\t\n\v\f\r\x01\x1a\x1c\x1d\x1e\x1f"))
-"""Bytes that text does not have; some files use \\x01 or \\x1c to \\x1f as their delimiter."""
 
 
 def _plain(head: bytes, name: str | None) -> FormatName:
@@ -91,7 +87,7 @@ def _plain(head: bytes, name: str | None) -> FormatName:
     if head.startswith(b"ARROW1\x00\x00") or _is_arrow_stream(head):
         return "arrow"
     for magic, what in _BINARY:
-        if head.startswith(magic) and (not magic.isalpha() or _controls(head) > 0):
+        if head.startswith(magic) and (not magic.isalpha() or control_bytes(head) > 0):
             raise UnsupportedFile(f"{_called(name)} is {what}. {_SUPPORTED}")
     if head[257:262] == b"ustar":
         raise UnsupportedFile(f"{_called(name)} is a tar archive. {_SUPPORTED}")
@@ -101,7 +97,7 @@ def _plain(head: bytes, name: str | None) -> FormatName:
     text = head.removeprefix(codecs.BOM_UTF8)
     if _MARKUP.match(text):
         raise UnsupportedFile(f"{_called(name)} is an HTML or XML page. {_SUPPORTED}")
-    if _is_binary(head):
+    if is_binary(head):
         raise UnsupportedFile(f"{_called(name)} is not text. {_SUPPORTED}")
     return _text(text.lstrip(BLANKS))
 
@@ -117,17 +113,6 @@ _SUPPORTED = "Supported are CSV, XLSX, JSON, NDJSON and Parquet, also in gzip, z
 
 def _called(name: str | None) -> str:
     return f'"{name}"' if name else "The file"
-
-
-def _controls(head: bytes) -> int:
-    """How many bytes text does not have."""
-    return len(head) - len(head.translate(None, _CONTROL))
-
-
-def _is_binary(head: bytes) -> bool:
-    """Whether there are more strange bytes than a few broken rows of a text explain."""
-    strange = _controls(head)
-    return strange > max(_FEW_CONTROLS, len(head) // 20) or strange * 2 > len(head)
 
 
 _ARRAY_START = re.compile(rb'\[\s*([\[\]{"\d-]|true\b|false\b|null\b|$)')

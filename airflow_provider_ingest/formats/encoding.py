@@ -25,7 +25,9 @@ _WESTERN = re.compile(
     rb"|(?<=[\s\d(,;\t\"'A-Za-z])[\x80\x82\x84\x85\x91-\x97\xa0\xa3\xa7\xab\xb0\xb2\xb3\xb4\xb5\xb7\xbb\xbf]",
     re.DOTALL,
 )
-_CONTROL = bytes((*range(0x09), *range(0x0E, 0x1B), 0x7F))
+_CONTROL = bytes(set(range(32)) - set(b"\t\n\v\f\r\x01\x1a\x1c\x1d\x1e\x1f"))
+"""Bytes that text does not have; some files use \\x01 or \\x1c to \\x1f as their delimiter, and \\x1a as their end."""
+
 _PAIR = re.compile(rb"[\x81-\x9f\xe0-\xfc][\x40-\xfc]")
 
 
@@ -45,7 +47,7 @@ def find_encoding(head: bytes, others: tuple[bytes, ...] = ()) -> tuple[str, int
     if wide:
         return wide
     sample = b"\n".join((head, *others))
-    if len(sample) - len(sample.translate(None, _CONTROL)) > max(_FEW_CONTROLS, len(sample) // 20):
+    if is_binary(sample):
         raise FormatError("The file is no text: it holds control characters as only binary files do.")
     if sample.isascii():
         return "utf-8", 0
@@ -68,6 +70,30 @@ def find_encoding(head: bytes, others: tuple[bytes, ...] = ()) -> tuple[str, int
     if is_common and len(_WESTERN.findall(sample)) >= strange * 0.7:
         return "cp1252", 0
     return "utf-8", 0
+
+
+def control_bytes(sample: bytes) -> int:
+    """How many bytes text does not have."""
+    return len(sample) - len(sample.translate(None, _CONTROL))
+
+
+def is_binary(sample: bytes) -> bool:
+    r"""Whether there are more strange bytes than the rows of a text explain.
+
+    A few may be broken rows. More may only be of one or two kinds, as in files that write NUL for an empty field or
+    have a delimiter that nobody can type, where all else is lines of text: then their rows are to say what is wrong.
+
+    >>> is_binary(b"a,b\n1,\0\n2,\0\n3,\0\n4,\0\n5,\0\n"), is_binary(bytes(range(32)) + b"a,b\n")
+    (False, True)
+    """
+    strange = control_bytes(sample)
+    if strange * 2 > len(sample):
+        return True
+    if strange <= max(_FEW_CONTROLS, len(sample) // 20):
+        return False
+    beyond_ascii = len(sample.translate(None, bytes(range(128))))
+    is_in_lines = b"\n" in sample or b"\r" in sample
+    return len(set(sample) & set(_CONTROL)) > 2 or not is_in_lines or beyond_ascii * 3 > len(sample)
 
 
 def wide_encoding(head: bytes) -> tuple[str, int] | None:

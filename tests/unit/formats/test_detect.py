@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+import random
 import subprocess
 import sys
 import zipfile
@@ -97,6 +98,8 @@ def test_a_format_is_recognised_inside_a_compressed_file(name, compression, comp
         (b"a\x01b\n1\x012\n" * 10, "csv"),
         (b"a,b\n" + b"1,x\x00y\n" + b"1,2\n" * 30, "csv"),
         (b"a,b\n1,2\n\x00,4\n5,6\n", "csv"),
+        (b"a,b\n" + b"1,\x00\n" * 10, "csv"),
+        (b"a\x02b\n1\x022\n" * 10, "csv"),
         ('[{"a": 1}]'.encode("utf-16"), "json"),
         ('[{"a": 1}]'.encode("utf-16-be"), "json"),
         ('[{"a": 1}]'.encode("utf-32"), "json"),
@@ -123,6 +126,8 @@ def test_odd_beginnings_are_told_apart(head, name):
         (bytes(range(256)) * 4, "is not text"),
         (b"\0" * 1000, "is not text"),
         (b"\0\0\0", "is not text"),
+        (b"\x03\x7d\x01\x02" + b"NAME\0\0\0\0\0\0\0C\0\0\0\0\x14" * 3 + b"\r Lamp   Chair  ", "is not text"),
+        (random.Random(1).randbytes(400), "is not text"),
         ("<html>".encode("utf-16"), "an HTML or XML page"),
         (b"x" * 257 + b"ustar\x0000", "a tar archive"),
         (gzip.compress(gzip.compress(b"a,b\n")), "compressed more than once"),
@@ -142,6 +147,18 @@ def test_what_is_no_table_is_refused_by_name(head, what):
 def test_one_nul_in_a_tiny_file_costs_one_row():
     whole = read_bytes(b"a,b\n1,2\n\x00,4\n5,6\n")
     assert (whole.numbers, [row["reason"] for row in whole.malformed]) == ([1, 3], ["contains a NUL byte"])
+
+
+def test_a_nul_in_every_row_costs_every_row_and_says_why():
+    whole = read_bytes(b"a,b\n" + b"1,\x00\n" * 10)
+    assert {row["reason"] for row in whole.malformed} == {"contains a NUL byte"}
+    assert (len(whole.malformed), whole.rows) == (10, [])
+
+
+@pytest.mark.parametrize("delimiter", ["\x01", "\x02", "\x07", "\x1f"])
+def test_a_delimiter_that_nobody_can_type_is_taken(delimiter):
+    data = f"a{delimiter}b\n".encode() + f"1{delimiter}2\n".encode() * 20
+    assert read_bytes(data, delimiter=delimiter).rows == [{"a": "1", "b": "2"}] * 20
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32"])
