@@ -24,8 +24,6 @@ from airflow_provider_ingest.runs.progress import Counts
 from airflow_provider_ingest.runs.records import ChunkPlan
 
 PROGRESS_SECONDS = 0.5
-LOGGED_ROWS = 20_000
-"""Rows that are given to the row log in one short transaction."""
 
 RejectCheck = Callable[[Counts, Sequence[ErrorCount]], None]
 
@@ -46,7 +44,7 @@ def work_chunk(
 
     A chunk that another attempt has committed is only reported again. Rows are written, refused rows logged and the
     marker committed in this order, so that a marker means a complete row log. Batches overlap: while the target
-    writes one, the next is transformed, the one after it is read and the failed rows of the one before are logged.
+    writes one, the next is transformed, the one after it is read and the failed rows of those before are logged.
 
     :param batches: the chunk's rows, read lazily.
     :param row_log: which rows to log where the importer leaves it open (``[ingest] log_rows``; default ``failed``).
@@ -93,14 +91,16 @@ class _ChunkWork:
     errors: tuple[ErrorCount, ...] = ()
     reported: float = 0.0
     logging: Future[None] | None = None
+    appending: Future[None] | None = None
 
     def through(self, batches: Iterator[RowBatch]) -> ChunkOutcome:
         """Work all batches."""
         started = time.monotonic()
-        with ThreadPoolExecutor(1, "ingest-log") as logger:
+        with ThreadPoolExecutor(1, "ingest-append") as appender, ThreadPoolExecutor(1, "ingest-log") as logger:
             for batch, processed in self._processed(batches):
-                self._finish(batch, processed, logger)
+                self._finish(batch, processed, logger, appender)
             self._await_log()
+            self._await_append()
         return ChunkOutcome(counts=self.counts, errors=self.errors, duration=round(time.monotonic() - started, 3))
 
     def _processed(self, batches: Iterator[RowBatch]) -> Iterator[tuple[RowBatch, Processed]]:
@@ -122,7 +122,9 @@ class _ChunkWork:
             if ready is not None:
                 yield ready
 
-    def _finish(self, batch: RowBatch, processed: Processed, logger: ThreadPoolExecutor) -> None:
+    def _finish(
+        self, batch: RowBatch, processed: Processed, logger: ThreadPoolExecutor, appender: ThreadPoolExecutor
+    ) -> None:
         """Write a batch and note what became of its rows."""
         result: WriteResult | None = None
         failures = processed.failures
@@ -139,7 +141,7 @@ class _ChunkWork:
         if not failures.is_empty():
             self.errors = limited([*self.errors, *error_counts(failures)])
         self._await_log()
-        self.logging = logger.submit(self._log, batch, processed, failures, result, self.counts)
+        self.logging = logger.submit(self._log, appender, batch, processed, failures, result, self.counts)
         self.handlers.set_aside(batch, processed.records, failures)
         if self.check_rejects is not None:
             self.check_rejects(self.counts, self.errors)
@@ -150,30 +152,40 @@ class _ChunkWork:
             self.logging.result()
             self.logging = None
 
+    def _await_append(self) -> None:
+        if self.appending is not None:
+            self.appending.result()
+            self.appending = None
+
     def _log(
         self,
+        appender: ThreadPoolExecutor,
         batch: RowBatch,
         processed: Processed,
         failures: pl.DataFrame,
         result: WriteResult | None,
         counts: Counts,
     ) -> None:
-        """Log the rows of a batch and tell how far the chunk is."""
-        self._log_rows(batch, processed, failures, result)
+        """Have the rows of a batch logged; while the store takes them, those of the next one are made ready."""
+        rows = self._logged_rows(batch, processed, failures, result)
+        self._await_append()
+        self.appending = appender.submit(self._append, rows, counts)
+
+    def _append(self, rows: pl.DataFrame | None, counts: Counts) -> None:
+        """Log rows and tell how far the chunk is."""
+        if rows is not None:
+            self.store.append_rows(self.run.id, self.index, rows)
         now = time.monotonic()
         if now - self.reported >= PROGRESS_SECONDS:
             self.reported = now
             self.store.report_progress(self.run.id, self.index, counts)
 
-    def _log_rows(
+    def _logged_rows(
         self, batch: RowBatch, processed: Processed, failures: pl.DataFrame, result: WriteResult | None
-    ) -> None:
+    ) -> pl.DataFrame | None:
         if self.row_log == "none" or (self.row_log == "failed" and failures.is_empty()):
-            return
+            return None
         masked = self.plan.masked_columns(batch.columns)
         if self.row_log == "all":
-            rows = all_rows(batch, failures, result.ends if result else None, processed.trace, masked)
-        else:
-            rows = failed_rows(batch, failures, processed.trace, masked)
-        for part in rows.iter_slices(LOGGED_ROWS):
-            self.store.append_rows(self.run.id, self.index, part)
+            return all_rows(batch, failures, result.ends if result else None, processed.trace, masked)
+        return failed_rows(batch, failures, processed.trace, masked)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import text
@@ -13,6 +15,8 @@ from airflow_provider_ingest.runs.failure import INVALID_DATA
 from airflow_provider_ingest.storage.sql_store_base import ROWS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterable
+
     from sqlalchemy.orm import Session
 
 SLICE = 10_000
@@ -55,8 +59,7 @@ def write_rows(session: Session, run_id: int, index: int, rows: pl.DataFrame) ->
 def _copy(raw: Any, driver: str, frame: pl.DataFrame) -> None:
     """COPY through the driver, as PostgreSQL's text format: JSON is full of quotes, which CSV would write twice."""
     statement = f"COPY {ROWS.name} ({', '.join(COLUMNS)}) FROM STDIN"
-    parts = (_lines(part) for part in frame.iter_slices(SLICE))
-    with raw.cursor() as cursor:
+    with raw.cursor() as cursor, closing(_one_ahead(_lines, frame.iter_slices(SLICE))) as parts:
         if driver == "psycopg":
             with cursor.copy(statement) as copy:
                 for part in parts:
@@ -64,6 +67,19 @@ def _copy(raw: Any, driver: str, frame: pl.DataFrame) -> None:
         else:
             for part in parts:
                 cursor.copy_expert(statement, io.BytesIO(part))
+
+
+def _one_ahead(work: Callable[[pl.DataFrame], bytes], frames: Iterable[pl.DataFrame]) -> Generator[bytes]:
+    """What the work makes of each frame, made while the server takes what came before: it is the slower one."""
+    with ThreadPoolExecutor(1, "ingest-log-lines") as maker:
+        ready: Future[bytes] | None = None
+        for frame in frames:
+            making = maker.submit(work, frame)
+            if ready is not None:
+                yield ready.result()
+            ready = making
+        if ready is not None:
+            yield ready.result()
 
 
 def _lines(frame: pl.DataFrame) -> bytes:

@@ -21,6 +21,9 @@ BATCH_BYTES = 8_000_000
 """About how much of the log one batch of failed rows holds in memory."""
 
 FIRST_BATCH, LARGEST_BATCH = 200, 5_000
+LOGGED_AT_ONCE = 20_000
+"""Rows that are logged in one transaction on SQLite."""
+
 PRUNE_BATCH = 20_000
 """Rows per DELETE: a fraction of a second of locks."""
 
@@ -36,11 +39,14 @@ class RowLog(SqlBase):
 
         Has no effect once the chunk's outcome is recorded: what comes then is from an attempt that was given up.
         """
-        if rows.is_empty():
-            return
-        with self._transaction() as session:
-            if lock_chunk(session, run_id, index)["finished_at"] is None:
-                write_rows(session, run_id, index, rows)
+        while not rows.is_empty():
+            with self._transaction() as session:
+                if lock_chunk(session, run_id, index)["finished_at"] is not None:
+                    return
+                # SQLite has one writer at a time: others shall not wait long for it.
+                most = LOGGED_AT_ONCE if session.get_bind().dialect.name == "sqlite" else rows.height
+                write_rows(session, run_id, index, rows.head(most))
+            rows = rows.slice(most)
 
     def rows(
         self, run_id: int, *, page: int, per_page: int, status: str | None = None, message: str | None = None
