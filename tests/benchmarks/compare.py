@@ -1,7 +1,8 @@
 """What got worse: ``python -m tests.benchmarks.compare [percent]``, ten unless told; ends with 1 if anything did.
 
 The newest run of each benchmark is compared with the one before of the same sizes, on this kind of machine: the ratios
-to the rival in the same run and the memory. Seconds are not compared, since they tell of the machine's other work.
+to the rival in the same run, CPU seconds where there is no rival, and the memory. Wall seconds are not compared, since
+they tell of the machine's other work.
 """
 
 from __future__ import annotations
@@ -13,8 +14,9 @@ from typing import Any
 
 from tests.benchmarks.results import read_entries, results_file, series
 
-WATCHED = ("ratio", "megabytes")
 PERCENT = 10.0
+LEAST_CPU = 0.5
+"""Less CPU time than that says nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,9 +45,10 @@ def worse_figures(entries: Iterable[Mapping[str, Any]], percent: float = PERCENT
         for before, after in [same[-2:]] if len(same) > 1 else []:
             for figure, measured in after["figures"].items():
                 earlier = before["figures"].get(figure, {})
-                for measure in WATCHED:
+                for measure in ("ratio" if "ratio" in measured else "cpu", "megabytes"):
                     old, new = earlier.get(measure), measured.get(measure)
-                    if old and new and new > old * (1 + percent / 100):
+                    is_told = old and new and (measure != "cpu" or old > LEAST_CPU)
+                    if is_told and new > old * (1 + percent / 100):
                         found.append(Worse(benchmark=benchmark, figure=figure, measure=measure, before=old, after=new))
     return found
 

@@ -62,6 +62,12 @@ def test_seconds_may_differ_and_memory_may_not(folder: Path) -> None:
     assert (worse.figure, worse.measure, worse.before, worse.after) == ("import", "megabytes", 100, 150)
 
 
+def test_without_a_rival_its_cpu_time_may_not_grow(folder: Path) -> None:
+    for cpu in (10.0, 12.0):
+        path = record("airflow", ROWS, {"a run": {"seconds": 9.0 * cpu, "cpu": cpu}, "nothing": {"cpu": cpu / 100}})
+    assert [(one.figure, one.measure) for one in worse_figures(read_entries(path))] == [("a run", "cpu")]
+
+
 def test_runs_of_different_sizes_are_not_compared(folder: Path) -> None:
     note(1.0)
     assert worse_figures(read_entries(note(9.0, settings={"rows": 2000, "rounds": 5}))) == []
