@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import socket
+import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -13,7 +15,7 @@ import httpx
 import pytest
 
 from tests.e2e.airflow_server import AirflowServer
-from tests.e2e.rest import API, GOOD, HEADER, problem, upload
+from tests.e2e.rest import API, GOOD, HEADER, problem
 
 CAP = 3_000_000
 BOUNDARY = "----boundary"
@@ -59,11 +61,12 @@ def test_dry_run_may_come_before_the_file_or_after_it(airflow: AirflowServer, va
         ("C:\\data\\a.csv", "a.csv"),
         ("x" * 300 + ".csv", "x" * 251 + ".csv"),
         ("", "file"),
+        (None, "file"),
         ("a\u202eb\u0007.csv", "ab.csv"),
     ],
 )
 def test_any_file_name_is_taken_and_none_leads_out_of_the_storage(
-    airflow: AirflowServer, staged: Path, sent: str, kept: str
+    airflow: AirflowServer, staged: Path, sent: str | None, kept: str
 ) -> None:
     before = files(staged)
     body = part("file", HEADER + GOOD, sent) + part("dry_run", "1") + f"--{BOUNDARY}--\r\n"
@@ -74,10 +77,24 @@ def test_any_file_name_is_taken_and_none_leads_out_of_the_storage(
     airflow.post(f"{API}/{answer.json()['data']['id']}/cancel")
 
 
-def test_the_same_name_twice_at_once_gives_two_files(airflow: AirflowServer, staged: Path) -> None:
+def test_the_same_name_several_times_at_once_gives_a_file_each(airflow: AirflowServer, staged: Path) -> None:
     before = files(staged)
-    runs = [upload(airflow, HEADER + GOOD, data={"dry_run": "1"}) for _ in range(2)]
-    assert len(files(staged) - before) == 2
+    body = part("file", HEADER + GOOD, "same.csv") + part("dry_run", "1") + f"--{BOUNDARY}--\r\n"
+    all_have_begun = threading.Barrier(4)
+
+    def slowly() -> Iterator[bytes]:
+        yield body[:100].encode()
+        all_have_begun.wait(30)
+        yield body[100:].encode()
+
+    airflow.token()
+    with ThreadPoolExecutor(4) as clients:
+        answers = list(clients.map(lambda _: send(airflow, slowly()), range(4)))
+    assert [answer.status_code for answer in answers] == [202] * 4
+    runs = [answer.json()["data"] for answer in answers]
+    assert len({run["id"] for run in runs}) == 4
+    assert {path.name for path in files(staged) - before} == {"same.csv"}
+    assert len(files(staged) - before) == 4
     for run in runs:
         airflow.post(f"{API}/{run['id']}/cancel")
 
