@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ftplib
+import socket
 import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,6 +15,15 @@ from airflow_provider_ingest.hooks.disk import Disk, below_root
 
 TIMEOUT = 60.0
 """Seconds without an answer or a byte, unless the connection's extra has a ``timeout``."""
+
+
+class _OneSession(ftplib.FTP_TLS):
+    """Data connections go on with the session of the commands: many servers refuse others, which might be a thief's."""
+
+    def ntransfercmd(self, cmd: str, rest: int | str | None = None) -> tuple[socket.socket, int | None]:
+        data, size = ftplib.FTP.ntransfercmd(self, cmd, rest)  # noqa: S321
+        session = self.sock.session if isinstance(self.sock, ssl.SSLSocket) else None
+        return self.context.wrap_socket(data, server_hostname=self.host, session=session), size
 
 
 class FtpHook(SourceHook):
@@ -52,7 +62,7 @@ class FtpHook(SourceHook):
         server: ftplib.FTP
         if is_secure:
             context = ssl.create_default_context(cafile=extra.get("ca_file"))
-            server = ftplib.FTP_TLS(timeout=timeout, encoding=encoding, context=context)  # noqa: S321
+            server = _OneSession(timeout=timeout, encoding=encoding, context=context)
         else:
             # Plain FTP is what the connection asks for.
             server = ftplib.FTP(timeout=timeout, encoding=encoding)  # noqa: S321

@@ -9,6 +9,7 @@ import warnings
 from contextlib import contextmanager
 
 import pytest
+from OpenSSL import SSL
 
 from airflow_provider_ingest.exceptions import SourceError
 from airflow_provider_ingest.hooks.filesystem import FilesystemHook
@@ -43,7 +44,14 @@ class CuttingData(Cutting, DTPHandler):
 
 
 class CuttingTlsData(Cutting, TLS_DTPHandler):
-    pass
+    """Notes whether data connections go on with the session of the commands: common servers refuse others."""
+
+    is_one_session = False
+
+    def send(self, data):
+        sent = super().send(data)
+        CuttingTlsData.is_one_session = bool(SSL._lib.SSL_session_reused(self.socket._ssl)) if self.connected else False
+        return sent
 
 
 @contextmanager
@@ -188,6 +196,7 @@ def test_over_tls_commands_and_data_are_encrypted_and_the_certificate_is_verifie
     with serving(Secure, folder) as port:
         connect("trusting", **login, port=port, extra={"tls": True, "ca_file": str(certificate)})
         assert fetch(FtpHook("trusting", "incoming/products.csv")).content == CONTENT
+        assert CuttingTlsData.is_one_session
         with pytest.raises(SourceError, match=r"broke off|was cut"):
             fetch(FtpHook("trusting", "incoming/cut.csv"))
         connect("careful", **login, port=port, extra={"tls": True})
