@@ -96,8 +96,17 @@ def in_order(frames: Iterable[pl.DataFrame]) -> pl.DataFrame:
     return merged if merged[ROW_NUMBER].is_sorted() else merged.sort(ROW_NUMBER, maintain_order=True)
 
 
+def is_one_each(failures: pl.DataFrame) -> bool:
+    """Whether the failures are in order and none has a row in common with another, as in most batches."""
+    numbers = failures[ROW_NUMBER]
+    return bool((numbers.slice(1) > numbers.head(-1)).all())
+
+
 def general_messages(failures: pl.DataFrame) -> pl.DataFrame:
     """:data:`ROW_NUMBER` and ``message`` of each failed row: what the error summary groups it under."""
+    if is_one_each(failures):
+        message = pl.when(pl.col("field").is_null()).then("message").otherwise(pl.lit(INVALID_DATA))
+        return failures.select(ROW_NUMBER, message.alias("message"))
     general = failures.filter(pl.col("field").is_null()).unique(ROW_NUMBER, keep="first", maintain_order=True)
     rows = failures.select(pl.col(ROW_NUMBER).unique(maintain_order=True))
     if general.is_empty():
@@ -112,13 +121,8 @@ def error_counts(failures: pl.DataFrame) -> tuple[ErrorCount, ...]:
     if failures.is_empty():
         return ()
     general = general_messages(failures).group_by("message").len()
-    of_fields = (
-        failures.filter(pl.col("field").is_not_null())
-        .select(ROW_NUMBER, "field", "message")
-        .unique()
-        .group_by("field", "message")
-        .len()
-    )
+    with_field = failures.filter(pl.col("field").is_not_null()).select(ROW_NUMBER, "field", "message")
+    of_fields = (with_field if is_one_each(failures) else with_field.unique()).group_by("field", "message").len()
     return limited(
         [
             *(ErrorCount(message=message, count=count) for message, count in general.iter_rows()),

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from airflow_provider_ingest.engine.failures import general_messages
+from airflow_provider_ingest.engine.failures import general_messages, is_one_each
 from airflow_provider_ingest.engine.json_text import json_objects, json_strings
 from airflow_provider_ingest.engine.trace import HIDDEN, Trace
 from airflow_provider_ingest.runs.failure import DETAIL_START, INVALID_DATA
@@ -24,9 +24,7 @@ def error_documents(failures: pl.DataFrame) -> pl.DataFrame:
     """
     detail = DETAIL_START + pl.col("detail") + ")"
     text = failures.with_columns(pl.concat_str("message", detail, ignore_nulls=True).alias("text"))
-    heads = _heads(text)
-    validation = _validation(text.filter(pl.col("field").is_not_null()))
-    documents = heads.join(validation, on=ROW_NUMBER, how="left", maintain_order="left")
+    documents = _single(text) if is_one_each(failures) else _heads_and_validation(text)
     return documents.select(
         ROW_NUMBER,
         "message",
@@ -35,13 +33,32 @@ def error_documents(failures: pl.DataFrame) -> pl.DataFrame:
             json_strings(documents["text"]),
             pl.lit(',"code":'),
             json_strings(documents["code"]),
-            pl.lit(',"stage":'),
-            json_strings(documents["stage"]),
-            pl.lit(',"validation":{'),
+            pl.lit(',"stage":"') + pl.col("stage") + '","validation":{',
             pl.col("validation").fill_null(""),
             pl.lit("}}"),
         ).alias("errors"),
     )
+
+
+def _single(text: pl.DataFrame) -> pl.DataFrame:
+    """What :func:`_heads_and_validation` gives, where each row has one failure: nothing to group or join."""
+    fields, texts = json_strings(text["field"]), json_strings(text["text"])
+    is_general = text["field"].is_null()
+    member = (fields + ":[" + texts + "]").zip_with(~is_general, pl.Series([""]))
+    invalid = pl.Series([INVALID_DATA])
+    return text.select(
+        ROW_NUMBER,
+        "stage",
+        "code",
+        text["message"].zip_with(is_general, invalid),
+        text["text"].zip_with(is_general, invalid),
+        member.alias("validation"),
+    )
+
+
+def _heads_and_validation(text: pl.DataFrame) -> pl.DataFrame:
+    validation = _validation(text.filter(pl.col("field").is_not_null()))
+    return _heads(text).join(validation, on=ROW_NUMBER, how="left", maintain_order="left")
 
 
 def _validation(failures: pl.DataFrame) -> pl.DataFrame:
