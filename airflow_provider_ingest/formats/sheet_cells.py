@@ -62,7 +62,7 @@ class Cells:
 class Extent:
     """The rectangle that a sheet's cells span, and what else is counted on the way.
 
-    :param cells: those with a value. :param merged: merged ranges.
+    :param cells: those with a value. :param merged: merged ranges. :param uncalculated: formulas without a value.
     """
 
     rows: int = 0
@@ -70,6 +70,7 @@ class Extent:
     last_column: int = -1
     cells: int = 0
     merged: int = 0
+    uncalculated: int = 0
 
     def add(self, cells: Cells) -> None:
         """Widen the rectangle."""
@@ -93,7 +94,7 @@ class Extent:
 def parse_cells(pieces: Iterable[bytes], extent: Extent, limits: Limits = LIMITS) -> Iterator[Cells]:
     """The cells of any well-formed sheet, whatever way it is written.
 
-    :param pieces: the sheet's XML. :param extent: is told of merged ranges.
+    :param pieces: the sheet's XML. :param extent: is told of merged ranges and of formulas without a value.
     :raises FormatError: it is not well-formed.
     """
     parts = _Parts(extent, limits)
@@ -121,6 +122,7 @@ class _Parts:
         self._cell: tuple[int, int] = (NUMBER, 0)
         self._value: list[str] | None = None
         self._size = 0
+        self._is_formula = False
         self.held = 0
         self._path: list[str] = []
 
@@ -154,6 +156,9 @@ class _Parts:
             self._at = column_of(found[1].upper()) if found[1] else self._at + 1
             self._line = int(found[2]) if found[2] else self._line
             self._cell, self._value, self._size = (TYPES[kind], int(style) if len(style) < 9 else 0), [], 0
+            self._is_formula = False
+        elif name == "f":
+            self._is_formula = True
         elif name == "mergeCell":
             self._extent.merged += 1
 
@@ -175,6 +180,7 @@ class _Parts:
         text = "".join(self._value)
         self._value = None
         if not text:
+            self._extent.uncalculated += self._is_formula and self._cell[0] != TEXT
             return
         if not self.lines or self.lines[-1] != self._line:  # its row was open when the block before was taken
             self.lines.append(self._line)

@@ -42,13 +42,13 @@ for _tag, _code in _TAGS.items():
 def scan_cells(pieces: Iterable[bytes], extent: Extent) -> Iterator[Cells]:
     """The cells of a sheet.
 
-    :param pieces: its XML. :param extent: is told of merged ranges.
+    :param pieces: its XML. :param extent: is told of merged ranges and of formulas without a value.
     :raises NotPlain: it is written in an unusual way, or is no XML at all.
     """
     blocks = Blocks(pieces, b"sheetData", b"row")
     for block in blocks:
         if block:
-            yield scan_block(block)
+            yield scan_block(block, extent)
     last = b""
     for piece in blocks.rest():
         extent.merged += (last + piece).count(_MERGED) - last.count(_MERGED)
@@ -57,7 +57,7 @@ def scan_cells(pieces: Iterable[bytes], extent: Extent) -> Iterator[Cells]:
         raise NotPlain
 
 
-def scan_block(block: bytes) -> Cells:
+def scan_block(block: bytes, extent: Extent | None = None) -> Cells:
     """The cells of whole rows.
 
     >>> scan_block(b'<row r="7"><c r="B7" t="str"><v>x</v></c></row>').column.tolist()
@@ -98,6 +98,8 @@ def scan_block(block: bytes) -> Cells:
     start, stop, used = _values(words, data, ends, codes, cells, is_open)
     if int(used.sum()) + 2 * len(rows) - int(is_void.sum()) != len(tags):
         raise NotPlain
+    if extent is not None:
+        extent.uncalculated += int(((codes[cells + 1] == _F) & is_open & (stop <= start) & (kind != TEXT)).sum())
     kept = np.flatnonzero(stop > start)
     text = texts(padded, start[kept], stop[kept], b"&" in block)
     return Cells(lines, row[kept], column[kept], kind[kept], style[kept], text)

@@ -34,7 +34,8 @@ def plan_xlsx(
     """Stream a sheet into chunk files, in memory that does not grow with it; shared strings are held.
 
     An empty cell is null, empty rows are left out, the line number is the row of the sheet. Of merged cells the
-    first one has the value. Formulas give their stored values, errors (``#N/A``) null.
+    first one has the value. Formulas give their stored values, null with a warning where they have none; errors
+    (``#N/A``) are null.
 
     :param options: ``sheet`` (name, or position from 0; default: the first visible one), ``header_row`` (row of the
         sheet, from 1; default: the first that is not empty), ``skip_rows``, ``has_header``, ``column_names``.
@@ -153,6 +154,12 @@ class SheetTable:
         if extent.merged:
             self._frames.warnings.append(
                 f"{extent.merged} merged ranges in sheet {self._name!r}: only their first cells have a value."
+            )
+
+        if extent.uncalculated:
+            self._frames.warnings.append(
+                f"{extent.uncalculated} formulas in sheet {self._name!r} have no stored value and are null: "
+                "open the workbook in a spreadsheet program and save it."
             )
 
     def _header(self, cells: Cells) -> int:

@@ -70,7 +70,11 @@ def test_a_format_is_recognised_by_its_content_alone(name):
     [("gzip", gzip.compress), ("zstd", zstandard.compress), ("zip", zipped), ("zip", lambda data: zipped(data, 0))],
 )
 def test_a_format_is_recognised_inside_a_compressed_file(name, compression, compress):
-    assert formats.detect_format(compress(PLAIN[name])) == Format(name, compression)
+    data = compress(PLAIN[name])
+    assert formats.detect_format(data) == Format(name, compression)
+    packed, plain = read_bytes(data), read_bytes(PLAIN[name])
+    assert (packed.rows, packed.plan.columns) == (plain.rows, plain.plan.columns)
+    assert packed.plan.facts["compression"] == compression
 
 
 @pytest.mark.parametrize(

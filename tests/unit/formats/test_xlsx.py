@@ -136,6 +136,28 @@ def test_a_formula_gives_its_stored_value():
     assert read_bytes(with_sheet(SHEET % cells)).rows == [{"a": "2"}]
 
 
+@pytest.mark.parametrize(
+    "formula",
+    [
+        b"<f>1+1</f>",
+        b"<f>1+1</f><v></v>",
+        b"<f>1+1</f><v/>",
+        b"<f>1+1</f><v />",
+        b'<f t="shared" si="0"/>',
+    ],
+)
+def test_a_formula_that_was_never_calculated_is_null_with_a_warning(formula):
+    cells = (
+        b'<row r="1"><c r="A1" t="str"><v>a</v></c><c r="B1" t="str"><v>b</v></c></row>'
+        b'<row r="2"><c r="A2">%b</c><c r="B2"><v>1</v></c></row>'
+        b'<row r="3"><c r="A3" t="str"><f>""</f><v></v></c><c r="B3"><v>2</v></c></row>' % formula
+    )
+    whole = read_bytes(with_sheet(SHEET % cells))
+    assert whole.rows == [{"a": None, "b": "1"}, {"a": None, "b": "2"}]
+    assert [w for w in whole.plan.warnings if "1 formulas" in w and "no stored value" in w] == list(whole.plan.warnings)
+    assert len(whole.plan.warnings) == 1
+
+
 def test_an_empty_sheet_is_refused_and_a_header_alone_is_a_table_without_rows():
     with pytest.raises(FormatError, match="Sheet 'First' is empty"):
         read_bytes(workbook())
