@@ -11,6 +11,9 @@ from airflow_provider_ingest.exceptions import FormatError
 NO_QUOTE = ""
 """The quote of a dialect that knows none: every quote character is text."""
 
+DELIMITERS = (",", ";", "\t", "|", ":", "~", "^", "\x1f", "\x01", " ", ", ", "; ", "| ", " | ")
+"""The delimiters that are common."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect:

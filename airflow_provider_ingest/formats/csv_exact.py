@@ -13,10 +13,10 @@ ends and which cells can be recovered from it.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from airflow_provider_ingest.formats.csv_dialect import Dialect
+from airflow_provider_ingest.formats.csv_dialect import DELIMITERS, Dialect
 
 MAX_RECORD = 16 << 20
 """Bytes of the longest record that is read; a longer one is malformed."""
@@ -189,6 +189,23 @@ def recover(rules: Grammar, record: bytes, width: int) -> tuple[list[bytes], boo
                 continue
         path.pop()
     return longest or record.split(rules.delimiter), False
+
+
+def in_other_dialect(rules: Grammar, record: bytes, width: int) -> list[bytes] | None:
+    """The cells of a record that is written with another delimiter than its file, if there are exactly ``width``.
+
+    Blanks are only taken for delimiters between quotes: any sentence has them.
+    """
+    if width < 2 or len(record) > _MAX_RECOVERED:
+        return None
+    for delimiter in DELIMITERS:
+        mark = delimiter.encode()
+        beside = rules.quote + mark + rules.quote if delimiter == " " else mark
+        if beside in record and beside != b" " and mark != rules.quote:
+            cells = grammar(replace(rules.dialect, delimiter=delimiter)).cells(record)
+            if cells is not None and len(cells) == width:
+                return cells
+    return None
 
 
 def broken_end(rules: Grammar, data: bytes, start: int, fault: int, limit: int, width: int, is_last: bool) -> int:

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from itertools import pairwise
 
 from airflow_provider_ingest.exceptions import FormatError
 from airflow_provider_ingest.formats.csv_dialect import CsvOptions
-from airflow_provider_ingest.formats.csv_exact import NEWLINE, Grammar, grammar, recover
+from airflow_provider_ingest.formats.csv_exact import NEWLINE, Grammar, in_other_dialect, recover
 from airflow_provider_ingest.formats.csv_rows import EXTRA
-from airflow_provider_ingest.formats.csv_sniff import DELIMITERS, SampleRecord, sample_records
+from airflow_provider_ingest.formats.csv_sniff import SampleRecord, sample_records
 from airflow_provider_ingest.formats.csv_types import is_value, is_year, kind_of
 from airflow_provider_ingest.runs.frames import LINE_NUMBER, ROW_NUMBER
 
 _RESERVED = (ROW_NUMBER, LINE_NUMBER, EXTRA)
 _MAX_PREAMBLE = 50
+_MAX_PAIRS = 20
 _LOOKED_AT = 100
 
 
@@ -127,6 +129,8 @@ def _width(records: Sequence[SampleRecord]) -> int:
     if not widths:
         return max((len(record.cells) for record in records if record.cells), default=1)
     run = next((place for place, width in enumerate(widths) if width != widths[0]), len(widths))
+    if widths[0] == 2 and run <= _MAX_PAIRS and widths.count(most := _most_frequent(widths)) >= 2 * run and most > 2:
+        return most  # names and values above a table
     if widths[0] > 1 and (run >= 5 or run * 5 >= len(widths) > 2):
         return widths[0] if run > 1 else _most_frequent(widths)
     return _most_frequent(widths)
@@ -154,9 +158,21 @@ def _preamble(records: Sequence[SampleRecord], width: int) -> int:
             continue
         if _is_sparse(record):
             continue
-        if len(cells) == width or (len(cells) * 2 > width and len(cells) > 1 and _is_named(record)):
+        if len(cells) == width:
+            return place
+        if len(cells) * 2 > width and len(cells) > 1 and _is_named(record) and not _is_apart(records[place:], width):
             return place
     return 0
+
+
+def _is_apart(records: Sequence[SampleRecord], width: int) -> bool:
+    """Whether an empty line stands between the first record and those that are as wide as the table."""
+    for record, following in pairwise(records):
+        if following.start > record.end:
+            return True
+        if following.cells is not None and len(following.cells) == width:
+            return False
+    return False
 
 
 def _is_named(record: SampleRecord) -> bool:
@@ -198,13 +214,8 @@ def _cells(record: SampleRecord, text: bytes, rules: Grammar, width: int) -> lis
         return record.texts()
     raw = text[record.start : record.stop]
     cells, is_whole = recover(rules, raw, width)
-    if not is_whole and width > 1:
-        for delimiter in DELIMITERS:
-            if delimiter.encode() in raw:
-                others = grammar(replace(rules.dialect, delimiter=delimiter)).cells(raw) or []
-                if len(others) == width:
-                    cells = others
-                    break
+    if not is_whole:
+        cells = in_other_dialect(rules, raw, width) or cells
     return [cell.decode(errors="replace") for cell in cells]
 
 

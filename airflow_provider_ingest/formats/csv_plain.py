@@ -9,8 +9,8 @@ from typing import Any
 import polars as pl
 import pyarrow as pa
 
+from airflow_provider_ingest.formats.csv_arrow import ARROW_BLOCK, BOM, is_utf8, read_arrow, text_frame
 from airflow_provider_ingest.formats.csv_exact import Grammar
-from airflow_provider_ingest.formats.csv_rows import ARROW_BLOCK, BOM, is_utf8, read_arrow, text_frame
 from airflow_provider_ingest.runs.frames import LINE_NUMBER, MALFORMED, ROW_NUMBER
 
 

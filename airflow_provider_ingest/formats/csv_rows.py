@@ -11,9 +11,9 @@ import numpy.typing as npt
 import orjson
 import polars as pl
 import pyarrow as pa
-import pyarrow.csv as pacsv
 
 from airflow_provider_ingest.formats import csv_exact
+from airflow_provider_ingest.formats.csv_arrow import ARROW_BLOCK, BOM, is_utf8, read_arrow, text_frame
 from airflow_provider_ingest.formats.csv_exact import Grammar
 from airflow_provider_ingest.formats.csv_index import Block, Positions
 from airflow_provider_ingest.runs.frames import LINE_NUMBER, MALFORMED, ROW_NUMBER
@@ -25,8 +25,6 @@ MAX_RAW = 10_000
 """Characters of a malformed record that are kept as its raw text."""
 
 _MAX_DATA = 1 << 20
-ARROW_BLOCK = 1 << 20
-BOM = b"\xef\xbb\xbf"
 
 
 class BlockRows:
@@ -122,7 +120,7 @@ class BlockRows:
             if cells is None:
                 self._refuse(index, reason or csv_exact.STRAY_QUOTE)
             elif len(cells) != width:
-                self._refuse(index, self._width_reason(len(cells)), cells)
+                self._refuse(index, self._width_reason(len(cells)))
             elif b"\0" in raw:
                 self._refuse(index, csv_exact.HAS_NUL, cells)
             else:
@@ -147,9 +145,18 @@ class BlockRows:
 
     def _refuse(self, index: int, reason: str, cells: list[bytes] | None = None) -> None:
         if cells is None:
-            raw = self._raw(index)[:_MAX_DATA]
-            cells = self._rules.cells(raw) or csv_exact.recover(self._rules, raw, len(self._columns))[0]
+            cells = self._plausible(self._raw(index)[:_MAX_DATA])
         self._malformed[index] = (reason, cells)
+
+    def _plausible(self, raw: bytes) -> list[bytes]:
+        """The cells that can be made out in a malformed record."""
+        width = len(self._columns)
+        cells = self._rules.cells(raw)
+        if cells is None:
+            cells, is_whole = csv_exact.recover(self._rules, raw, width)
+            if is_whole:
+                return cells
+        return csv_exact.in_other_dialect(self._rules, raw, width) or cells
 
     def _raw(self, index: int) -> bytes:
         """A record without its newline."""
@@ -172,49 +179,8 @@ def _schema(columns: Sequence[str]) -> dict[str, Any]:
     return {ROW_NUMBER: pl.Int64, LINE_NUMBER: pl.Int64, **dict.fromkeys(columns, pl.String)}
 
 
-def is_utf8(data: bytes) -> bool:
-    """Whether all bytes are valid UTF-8, as fast as memory allows."""
-    bounds = pa.py_buffer(np.array([0, len(data)], np.int64))
-    try:
-        pa.LargeStringArray.from_buffers(1, bounds, pa.py_buffer(data)).validate(full=True)
-    except pa.ArrowInvalid:
-        return False
-    return True
-
-
 def _join(block: Block, kept: Positions) -> bytes:
     """The bytes of some records, in runs; a last one without newline stays so."""
     breaks = np.flatnonzero(block.starts[kept[1:]] != block.ends[kept[:-1]]) + 1
     bounds = [0, *breaks.tolist(), len(kept)]
     return b"".join(block.data[int(block.starts[kept[a]]) : int(block.ends[kept[b - 1]])] for a, b in pairwise(bounds))
-
-
-def read_arrow(data: Any, width: int, rules: Grammar, block_size: int, refuse: Any) -> Any:
-    """Records as a table of text columns; one with a wrong number of fields is handed to ``refuse``."""
-    names = [str(index) for index in range(width)]
-    return pacsv.read_csv(
-        pa.BufferReader(pa.py_buffer(data)),
-        read_options=pacsv.ReadOptions(column_names=names, use_threads=False, block_size=block_size),
-        parse_options=pacsv.ParseOptions(
-            delimiter=rules.dialect.delimiter,
-            quote_char=rules.dialect.quote or False,
-            newlines_in_values=True,
-            ignore_empty_lines=False,
-            invalid_row_handler=refuse,
-        ),
-        convert_options=pacsv.ConvertOptions(
-            column_types=dict.fromkeys(names, pa.large_string()), strings_can_be_null=False, check_utf8=False
-        ),
-    )
-
-
-def text_frame(table: Any, columns: Sequence[str]) -> pl.DataFrame:
-    """PyArrow's text columns as a frame.
-
-    Polars keeps text as views; made by PyArrow they cost half of what Polars takes to make them, and the text itself is
-    not copied.
-    """
-    views = table.cast(pa.schema([(name, pa.string_view()) for name in table.column_names]))
-    frame = pl.DataFrame(pl.from_arrow(views))
-    frame.columns = list(columns)
-    return frame

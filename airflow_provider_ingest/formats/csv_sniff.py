@@ -12,11 +12,10 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from airflow_provider_ingest.formats.csv_dialect import CsvOptions, Dialect
+from airflow_provider_ingest.formats.csv_dialect import DELIMITERS, CsvOptions, Dialect
 from airflow_provider_ingest.formats.csv_exact import NEWLINE, Grammar, grammar, recover
 from airflow_provider_ingest.formats.csv_types import kind_of
 
-DELIMITERS = (",", ";", "\t", "|", ":", "~", "^", "\x1f", "\x01", " ", ", ", "; ", "| ", " | ")
 UNUSED_DELIMITER = "\x1f"
 """Delimiter of a table of one column whose text holds commas."""
 
@@ -25,6 +24,10 @@ _MAX_BYTES = 128 << 10
 _MAX_CELLS = 64
 _LEAST_SCORE = 0.1
 _UNEVEN_START = 0.6
+_UNUSUAL = re.compile(r"[|~@#<>:;,^&!*¦§¬·]{2,4}|[#&!¦§¬]")
+"""What else may be a delimiter, if each line has as many of it: two to four marks in a row, or one of a few."""
+_UNUSUAL_PRICE = 0.8
+_LINES_LOOKED_AT = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +89,23 @@ def find_dialect(sample: bytes, options: CsvOptions) -> Dialect:
 
 
 def _candidates(sample: bytes) -> list[str]:
-    return [
+    common = [
         delimiter * 2 if _is_doubled(sample, delimiter) else delimiter
         for delimiter in DELIMITERS
         if delimiter.encode() in sample
     ]
+    return [*common, *(delimiter for delimiter in _unusual(sample) if delimiter not in common)]
+
+
+def _unusual(sample: bytes) -> list[str]:
+    """Delimiters that hardly anyone uses, where nearly every line has equally many of them, and not just one."""
+    lines = [line.decode(errors="replace") for line in sample.splitlines()[:_LINES_LOOKED_AT] if line.strip()]
+    found = []
+    for mark, number in Counter(mark for line in lines for mark in _UNUSUAL.findall(line)).most_common(3):
+        times, even = Counter(line.count(mark) for line in lines).most_common(1)[0]
+        if number >= len(lines) and times > 1 and even * 3 >= len(lines) * 2:
+            found.append(mark)
+    return found
 
 
 def _is_doubled(sample: bytes, delimiter: str) -> bool:
@@ -155,6 +170,8 @@ def _score(sample: bytes, dialect: Dialect) -> float:
         price *= 0.7
     elif len(dialect.delimiter) > 1 and dialect.delimiter.strip() != dialect.delimiter:
         price *= 0.95
+    elif dialect.delimiter[0] not in DELIMITERS:
+        price *= _UNUSUAL_PRICE
     return even * (known**2) * whole**2 * price
 
 

@@ -128,6 +128,17 @@ def around_the_table() -> None:
     save("preamble_plain", "Sales report\nmade by the shop, 2024\n\n" + text)
     save("preamble_delimited", "REPORT,,,,,,,\n,,,,,,,\n" + text)
     save("preamble_comments", "# made by the shop\n# 2024\n" + text)
+    pairs = "Report,Sales of the week\nMade by,the shop\nYear,2024\n"
+    save("preamble_pairs", pairs + text)
+    save("preamble_pairs_blank_line", pairs + "\n" + text)
+    narrow = "id,kind,place\nK1,alpha,north\nK2,beta,south\nK3,gamma,north\nK4,delta,south\n"
+    words = [["K1", "alpha", "north"], ["K2", "beta", "south"], ["K3", "gamma", "north"], ["K4", "delta", "south"]]
+    save(
+        "preamble_pairs_above_words",
+        "Made by,the shop\nFor,the office\n\n" + narrow,
+        columns=["id", "kind", "place"],
+        rows=words,
+    )
     save("preamble_skipped", "a,b,c,d,e,f,g,h\n1,2,3,4,5,6,7,8\n" + text, options={"skip_rows": 2})
     save("preamble_header_row", "a,b,c,d,e,f,g,h\nx\n" + text, options={"header_row": 3})
     save("spreadsheet_hint", "sep=;\n" + "\n".join(write([HEADER, *ROWS], ";")))
@@ -144,7 +155,8 @@ def around_the_table() -> None:
 def dialects() -> None:
     for name, delimiter in {
         "semicolon": ";", "tab": "\t", "pipe": "|", "colon": ":", "tilde": "~", "caret": "^", "space": " ",
-        "unit_separator": "\x1f", "comma_blank": ", ", "two_pipes": "||", "two_tabs": "\t\t",
+        "unit_separator": "\x1f", "comma_blank": ", ", "two_pipes": "||", "two_tabs": "\t\t", "two_ats": "@@",
+        "pipe_tilde_pipe": "|~|", "angle_brackets": "<>", "broken_bar": "¦", "hash": "#",
     }.items():  # fmt: skip
         save(f"delimiter_{name}", "\n".join(write([HEADER, *ROWS], delimiter)))
     save("delimiter_given_two_chars", "\n".join(write([HEADER, *ROWS], "<>")), options={"delimiter": "<>"})
@@ -191,6 +203,9 @@ def one_bad_row() -> None:
         ("one_field", "nothing to see", "expected 8 fields, found 1", ["nothing to see"]),
         ("blank_characters_only", "   ", "expected 8 fields, found 1", ["   "]),
         ("other_delimiter", "3;x;y;z", "expected 8 fields, found 1", ["3;x;y;z"]),
+        ("other_delimiter_whole", ";".join(row).replace("grip, warm,", "grip"), "expected 8 fields, found 1", [*row[:5], "Great grip dry", *row[6:]]),
+        ("blanks_between_quotes", " ".join(f'"{cell}"' for cell in row), "text after a closing quote", row),
+        ("words_with_blanks", "one two three four five six seven eight", "expected 8 fields, found 1", ["one two three four five six seven eight"]),
         ("quote_opened", lines[3].replace("Trail shoes", '"Trail shoes'), "text after a closing quote", [*row[:3], '"Trail shoes', *row[4:]]),
         ("quote_opened_first", '"' + lines[3], "text after a closing quote", ['"3', *row[1:]]),
         ("quote_opened_last", lines[3][:-3] + '"new', "a quote is not closed", [*row[:7], '"new']),
