@@ -211,7 +211,10 @@ def _has_header(records: Sequence[SampleRecord], width: int, options: CsvOptions
 def _cells(record: SampleRecord, text: bytes, rules: Grammar, width: int) -> list[str]:
     """The cells of a header record; one with stray quotes or another delimiter is recovered as well as it can be."""
     if record.cells is not None and (len(record.cells) > 1 or width == 1):
-        return record.texts()
+        texts, quote = record.texts(), rules.dialect.quote
+        parts = [part for text in texts for part in text.split(quote)] if quote else texts
+        # "a""b" is most probably two names between which the delimiter is missing.
+        return parts if len(texts) < len(parts) == width and all(parts) else texts
     raw = text[record.start : record.stop]
     cells, is_whole = recover(rules, raw, width)
     if not is_whole:

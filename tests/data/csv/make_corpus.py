@@ -86,6 +86,9 @@ def whole_files() -> None:
     save("header_repeated_names", text.replace("comment", "name"), columns=[*HEADER[:7], "name_2"])
     save("header_empty_name", text.replace("time,", ",", 1), columns=[*HEADER[:2], "column_3", *HEADER[3:]])
     save("header_long", text.replace("name", "name" * 5000, 1), columns=[*HEADER[:3], "name" * 5000, *HEADER[4:]])
+    together = ",".join(f'"{name}"' for name in HEADER).replace('"date","time"', '"date""time"')
+    noted = [[*row[:7], row[7] or "none"] for row in ROWS]
+    save("header_delimiter_missing", "\n".join([together, *write(noted)]), rows=noted)
     save("header_trailing_delimiter", text.replace("comment", "comment,", 1))
     trailing = [f"{line}," for line in write(PLAIN)]
     save(
