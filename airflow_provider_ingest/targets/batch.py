@@ -50,7 +50,9 @@ class BatchWriter:
         root = batch.records.with_row_index(POSITION).with_columns(pl.col(POSITION).cast(pl.Int64))
         failures = pl.DataFrame(schema=FAILURES)
         while True:
-            remaining = root.filter(~pl.col(ROW_NUMBER).is_in(failures.get_column(ROW_NUMBER).implode()))
+            remaining = root
+            if failures.height:
+                remaining = root.filter(~pl.col(ROW_NUMBER).is_in(failures.get_column(ROW_NUMBER).implode()))
             try:
                 with self._attempt() if batch.children else nullcontext():
                     tally = self._write_root(remaining, batch, want_ends)

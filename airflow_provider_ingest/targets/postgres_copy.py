@@ -1,40 +1,60 @@
-"""Frames as PostgreSQL's COPY takes them."""
+"""Frames as PostgreSQL's COPY takes them: in its binary format where all columns allow it, else as CSV."""
 
 from __future__ import annotations
 
 import io
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import polars as pl
 
+from airflow_provider_ingest.targets.postgres_binary import END, SIGNATURE, BinaryRows
+
 SLICE = 10_000
 """Rows encoded at a time: one slice is sent while the next is encoded, so that the server never waits for rows."""
 
 
-def copy_frame(cursor: Any, table: str, frame: pl.DataFrame) -> None:
+def copy_frame(cursor: Any, table: str, frame: pl.DataFrame, types: Mapping[str, str]) -> None:
     """COPY a frame into a table whose columns have the frame's names.
 
-    Null is an empty field, the empty string a quoted one: PostgreSQL's own convention.
-
     :param table: quoted name.
+    :param types: the columns' types as PostgreSQL writes them; those it does not name are written as text.
     """
-    frame = as_text(frame)
     names = ", ".join('"' + name.replace('"', '""') + '"' for name in frame.columns)
-    encode = _encoded_column if frame.width == 1 else _encoded
-    parts = frame.iter_slices(SLICE)
-    with (
-        ThreadPoolExecutor(1, "ingest-encode") as encoder,
-        cursor.copy(f"COPY {table} ({names}) FROM STDIN (FORMAT csv)") as copy,
-    ):
-        ready = encoder.submit(encode, next(parts))
-        for part in parts:
-            encoded, ready = ready, encoder.submit(encode, part)
-            copy.write(encoded.result())
-        copy.write(ready.result())
+    rows = BinaryRows.of(frame, types)
+    encode: Callable[[pl.DataFrame], Any]
+    if rows is not None:
+        form, encode, start, end = "binary", rows.encode, SIGNATURE, END
+    else:
+        frame = as_text(frame)
+        form, encode, start, end = "csv", _encoded_column if frame.width == 1 else _encoded, b"", b""
+    with ThreadPoolExecutor(1, "ingest-encode") as encoder:
+        parts = _one_ahead(encoder, encode, frame)
+        first = next(parts)  # made ready while the server still works on what came before
+        with cursor.copy(f"COPY {table} ({names}) FROM STDIN (FORMAT {form})") as copy:
+            copy.write(start)
+            copy.write(first())
+            for part in parts:
+                copy.write(part())
+            copy.write(end)
+
+
+def _one_ahead(
+    encoder: ThreadPoolExecutor, encode: Callable[[pl.DataFrame], Any], frame: pl.DataFrame
+) -> Iterator[Callable[[], Any]]:
+    """Calls that wait for each slice, the next one being encoded meanwhile."""
+    slices = frame.iter_slices(SLICE)
+    ready = encoder.submit(encode, next(slices))
+    for part in slices:
+        following = encoder.submit(encode, part)
+        yield ready.result
+        ready = following
+    yield ready.result
 
 
 def _encoded(frame: pl.DataFrame) -> memoryview:
+    """Null is an empty field, the empty string a quoted one: PostgreSQL's own convention."""
     text = io.BytesIO()
     frame.write_csv(text, include_header=False)
     return text.getbuffer()

@@ -113,18 +113,17 @@ class PostgresWriter(DirectWriter):
 
     def put(self, table: str, frame: pl.DataFrame) -> None:
         """COPY."""
-        copy_frame(self.cursor, table, frame)
+        copy_frame(self.cursor, table, frame, {column.name: column.sql_type for column in self.plan.shape.columns})
 
     def create_rows(self, frame: pl.DataFrame) -> None:
         """Create the temporary table, gone with the transaction."""
-        types = {POSITION: "integer", TURN: "smallint"}
-        columns = ", ".join(
-            f"{self.grammar.quote(name)} {types.get(name) or self._type(name)}" for name in frame.columns
-        )
+        columns = ", ".join(f"{self.grammar.quote(name)} {self._type(name)}" for name in frame.columns)
         self.cursor.execute(f"DROP TABLE IF EXISTS {self.rows}")
         self.cursor.execute(f"CREATE TEMPORARY TABLE {self.rows} ({columns}) ON COMMIT DROP")
 
     def _type(self, name: str) -> str:
+        if name in (POSITION, TURN):
+            return "integer" if name == POSITION else "smallint"
         if name.startswith(SET_PREFIX):
             return "boolean"
         return self.grammar.staged_type(self.plan, name.removeprefix(DEFAULT_PREFIX))
@@ -135,7 +134,7 @@ class PostgresWriter(DirectWriter):
 
     def load(self, frame: pl.DataFrame) -> None:
         """COPY into the temporary table."""
-        self.put(self.rows, frame)
+        copy_frame(self.cursor, self.rows, frame, {name: self._type(name) for name in frame.columns})
 
     def apply(self, statements: Statements, where: str, tally: Tally, want_ends: bool) -> None:
         """One statement for the common upsert, two for everything else."""
