@@ -17,10 +17,12 @@ from airflow_provider_ingest.formats.csv_index import read_blocks
 from airflow_provider_ingest.formats.csv_sniff import find_dialect
 from airflow_provider_ingest.formats.csv_stretch import Stretches
 from airflow_provider_ingest.formats.encoding import SAMPLE_BYTES, find_encoding, named_encoding, samples, transcode
+from airflow_provider_ingest.formats.limits import LIMITS
 from airflow_provider_ingest.runs.records import ChunkPlan
 
 EMPTY_FILE = "The file is empty."
 
+_TOO_WIDE = f"The file has more than {LIMITS.columns:,} columns."
 _BLOCK = 1 << 20
 _LINES_IN_SAMPLE = 3
 _HINT = re.compile(rb"(?i)sep=([\x09\x20-\x7e])\r?\n")
@@ -55,8 +57,11 @@ def plan_csv(path: Any, *, options: Mapping[str, Any], chunk_rows: int, scratch:
             raise FormatError(EMPTY_FILE if not (text or blank) else "The file holds blank lines only.")
         wishes = _with_hint(text, _behind(wishes, blank_lines))
         dialect = find_dialect(_after(text, wishes.skip_rows or (wishes.header_row or 1) - 1), wishes)
+        _check_width(text, dialect)
         rules = grammar(dialect)
         layout = find_layout(text, rules, wishes)
+        if len(layout.columns) > LIMITS.columns:
+            raise FormatError(_TOO_WIDE)
         layout = replace(layout, line=layout.line + blank_lines, skipped_lines=layout.skipped_lines + blank_lines)
         chunks = _cut(file, path, blank + mark + layout.start, layout, rules, chunk_rows)
     return _plan(encoding, dialect, layout, chunks, wishes)
@@ -153,6 +158,15 @@ def _sample(file: BinaryIO) -> bytes:
             newline = max(sample.rfind(b"\n"), sample.rfind(b"\r", 0, -1) if b"\n" not in sample else -1)
             return sample[: newline + 1] if newline >= 0 else sample
         size = min(4 * size, MAX_RECORD)
+
+
+def _check_width(sample: bytes, dialect: Dialect) -> None:
+    """Refuse lines of very many cells before each cell of them is an object."""
+    delimiter, quote = dialect.delimiter.encode(), dialect.quote.encode()
+    lines = sample.splitlines()[:100]
+    wide = sum(line.count(delimiter) >= LIMITS.columns and not (quote and quote in line) for line in lines)
+    if delimiter and wide * 2 > len(lines):
+        raise FormatError(_TOO_WIDE)
 
 
 def _after(sample: bytes, lines: int) -> bytes:

@@ -21,7 +21,8 @@ class Limits:
     :param sheet_cells: cells of the rectangle that a sheet's used cells span, if hardly any of it is used.
     :param shared_strings_bytes: texts of an XLSX workbook, which are held in memory.
     :param record_bytes: one element of a JSON array, or one line of NDJSON.
-    :param columns: different keys over all rows.
+    :param columns: of a table, or different keys over all rows.
+    :param column_name: characters of a key.
 
     >>> Limits(columns=10).columns
     10
@@ -37,6 +38,7 @@ class Limits:
     shared_strings_bytes: int = 512 * MIB
     record_bytes: int = 16 * MIB
     columns: int = 10_000
+    column_name: int = 10_000
 
 
 LIMITS = Limits()

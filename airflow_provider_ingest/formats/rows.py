@@ -93,6 +93,8 @@ class RowFrames:
                 )
             if not is_unicode(wanted):
                 raise FormatError(f"The column name {wanted!a} is not valid Unicode.")
+            if len(wanted) > self._limits.column_name:
+                raise FormatError(f"A column name is longer than {self._limits.column_name:,} characters.")
             if len(self._names) >= self._limits.columns:
                 raise FormatError(f"The file has more than {self._limits.columns:,} different columns.")
             self._names[key] = name

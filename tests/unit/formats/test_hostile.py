@@ -243,9 +243,10 @@ def long_shared_string(path: Path) -> None:
 
 def repeated_string(path: Path) -> None:
     """One long text that a hundred thousand cells show: gigabytes of it in a file of some kilobytes."""
-    rows = b"".join(b'<row r="%d"><c r="A%d" t="s"><v>0</v></c></row>' % (at, at) for at in range(1, 100_001))
+    header = b'<row r="1"><c r="A1" t="str"><v>a</v></c></row>'
+    rows = b"".join(b'<row r="%d"><c r="A%d" t="s"><v>0</v></c></row>' % (at, at) for at in range(2, 100_001))
     sheet = path.with_name("sheet")
-    workbook_with(sheet, [HEAD, rows, TAIL])
+    workbook_with(sheet, [HEAD, header, rows, TAIL])
     source = zipfile.ZipFile(sheet)
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for member in source.infolist():
@@ -263,7 +264,7 @@ def repeated_value(path: Path) -> None:
 def long_page(path: Path) -> None:
     """A Parquet page that inflates to seventy megabytes."""
     table = pyarrow.table({"a": pyarrow.array(["x" * (70 << 20)])})
-    pyarrow.parquet.write_table(table, path, compression="zstd", use_dictionary=False)
+    pyarrow.parquet.write_table(table, path, compression="zstd", use_dictionary=False, write_statistics=False)
 
 
 def entity_bomb(path: Path) -> None:
@@ -274,6 +275,23 @@ def entity_bomb(path: Path) -> None:
 
 def many_keys(path: Path) -> None:
     path.write_bytes(b"".join(b'{"k%d":1}\n' % at for at in range(10_500)))
+
+
+def long_keys(path: Path) -> None:
+    path.write_bytes(b"".join(b'{"%d%b":1}\n' % (at, b"k" * (14 << 20)) for at in range(3)))
+
+
+def many_columns(path: Path) -> None:
+    path.write_bytes(b"a" + b",a" * 500_000 + b"\n" + b"1" + b",1" * 500_000 + b"\n")
+
+
+def only_commas(path: Path) -> None:
+    path.write_bytes(b"," * (20 << 20))
+
+
+def wide_rows(path: Path) -> None:
+    """Two columns and rows of half a million cells."""
+    path.write_bytes(b"a,b\n" + (b"1" + b",1" * 500_000 + b"\n") * 10)
 
 
 def many_entries(path: Path) -> None:
@@ -307,6 +325,10 @@ def many_entries(path: Path) -> None:
         (long_line, "Line 2 is longer than 16 MiB"),
         (long_element, "Element 2 of the array is larger than 16 MiB"),
         (many_keys, "more than 10,000 different columns"),
+        (long_keys, "longer than 10,000 characters"),
+        (many_columns, "more than 10,000 columns"),
+        (only_commas, "more than 10,000 columns"),
+        (wide_rows, "more than 10,000 columns"),
         (many_entries, "more than 10,000 entries"),
     ],
 )
