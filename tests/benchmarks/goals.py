@@ -105,6 +105,10 @@ GOALS = (
     _beyond("whole Airflow, 10,000,000 rows: memory of finish beyond Airflow's own", "finish"),
     _beyond("whole Airflow, 10,000,000 rows: memory of the API server beyond Airflow's own", "api_server"),
     Goal(
+        says="a thousand chunks: highest age of the scheduler's heartbeat",
+        benchmark="many_chunks", figure="age of the scheduler's heartbeat", measure="highest", limit=30, unit="s",
+    ),
+    Goal(
         says="`import airflow_provider_ingest`",
         benchmark="imports", figure="import airflow_provider_ingest", measure="seconds", limit=0.05, unit="s",
     ),
@@ -138,7 +142,7 @@ def goals_table(entries: Iterable[Mapping[str, Any]]) -> str:
         if value is None:
             lines.append(f"| {goal.says} | {goal.told} | not measured | |")
             continue
-        shown = f"{value:,.0f}" if goal.unit == "MB" else f"{value:.2f}"
+        shown = f"{value:,.0f}" if goal.unit == "MB" else f"{value:.3f}" if value < 0.5 else f"{value:.2f}"
         lines.append(
             f"| {goal.says} | {goal.told} | {shown} {goal.unit} | {'kept' if goal.is_kept(value) else '**missed**'} |"
         )

@@ -77,7 +77,8 @@ def part(name: str, kept: Mapping[str, Any]) -> str | None:
 def table_of(entry: Mapping[str, Any]) -> str:
     """As the benchmark itself prints it; some have no rivals beside their figures."""
     name = entry["benchmark"].replace(" ", "_")
-    table = whole_runs.table if name == "airflow" else import_module(f"tests.benchmarks.bench_{name}").table
+    tables = {"airflow": whole_runs.table, "many_chunks": whole_runs.chunks_table}
+    table = tables.get(name) or import_module(f"tests.benchmarks.bench_{name}").table
     takes = len(inspect.signature(table).parameters)
     return str(table(*(entry["figures"], entry["rivals"])[:takes]))
 

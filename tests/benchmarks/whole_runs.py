@@ -1,4 +1,4 @@
-"""Tables of :mod:`tests.benchmarks.bench_airflow` from what was kept of it: runs by size, memory of every process."""
+"""Tables of whole runs through Airflow from what was kept of them: by size, memory of every process, many chunks."""
 
 from __future__ import annotations
 
@@ -51,3 +51,20 @@ def table(figures: Figures, own: Figures) -> str:
         told = "".join(" |" if one is None else f" +{max(one, 0):.0f} |" for one in cells)
         lines.append(f"| {process} | {before:.0f} |{told}")
     return "\n".join(lines)
+
+
+def chunks_table(figures: Figures) -> str:
+    """Of :mod:`tests.benchmarks.bench_many_chunks`: what a run took, and how the scheduler was beside it."""
+    run = figures["a run"]
+    lines = [
+        f"{run['seconds']:.0f} s from POST to terminal status. CPU seconds for a chunk: Airflow with its tasks "
+        f"{run['cpu']:.2f}, PostgreSQL {run['server_cpu']:.3f}.",
+        "",
+        "| seconds | median | highest |",
+        "|---|---|---|",
+    ]
+    lines += [
+        f"| {name} | {one['median']:.2f} | {one['highest']:.2f} |" for name, one in figures.items() if "median" in one
+    ]
+    peaks = [f"{name} {one['megabytes']:.0f}" for name, one in figures.items() if "megabytes" in one]
+    return "\n".join([*lines, "", f"Highest megabytes: {', '.join(peaks)}."])

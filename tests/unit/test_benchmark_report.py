@@ -11,7 +11,7 @@ from tests.benchmarks.goals import goals_table
 from tests.benchmarks.plots import pipeline
 from tests.benchmarks.report import with_results
 from tests.benchmarks.results import largest
-from tests.benchmarks.whole_runs import beyond_own, table
+from tests.benchmarks.whole_runs import beyond_own, chunks_table, table
 
 ONE: dict[str, float] = {"seconds": 2.0, "cpu": 1.0, "server_cpu": 1.0, "rows": 1e6, "megabytes": 300.0}
 ON = {
@@ -89,6 +89,18 @@ def test_a_whole_run_is_told_beside_one_of_a_tenth_and_beyond_what_airflow_takes
         "10,000 rows: plan": {"beyond": 60.0},
     }
     assert "| plan | 150 | +50 | +60 |" in table(figures, own)
+
+
+def test_of_many_chunks_the_price_of_one_and_the_scheduler_are_told() -> None:
+    figures = {
+        "a run": {"seconds": 300.0, "cpu": 0.5, "server_cpu": 0.02},
+        "age of the scheduler's heartbeat": {"median": 2.0, "highest": 6.0},
+        "scheduler": {"megabytes": 180.0},
+    }
+    told = chunks_table(figures)
+    assert "300 s from POST" in told
+    assert "| age of the scheduler's heartbeat | 2.00 | 6.00 |" in told
+    assert told.endswith("Highest megabytes: scheduler 180.")
 
 
 def test_a_run_with_other_settings_of_airflow_is_not_what_is_told() -> None:
