@@ -16,6 +16,7 @@ from airflow_provider_ingest.targets.definition import TablePlan
 from airflow_provider_ingest.targets.direct import DirectWriter
 from airflow_provider_ingest.targets.postgres_copy import copy_frame
 from airflow_provider_ingest.targets.postgres_refusals import ROW_STATES, refusal_of, refusal_of_state
+from airflow_provider_ingest.targets.postgres_upsert import upsert
 from airflow_provider_ingest.targets.refusals import Refusal, duplicate
 from airflow_provider_ingest.targets.statements import DEFAULT_PREFIX, POSITION, TURN, Grammar, Statements
 from airflow_provider_ingest.targets.writer import Tally
@@ -142,15 +143,8 @@ class PostgresWriter(DirectWriter):
         if self.plan.strategy is not DuplicateStrategy.UPDATE or not plain:
             super().apply(statements, where, tally, want_ends)
             return
-        quote = self.grammar.quote
-        key = ", ".join(quote(name) for name in statements.key)
-        sets = ", ".join(f"{quote(name)} = excluded.{quote(name)}" for name in statements.settable)
-        head, changed = statements.insert_head(" AS t"), statements.is_changed("excluded")
-        created, total = self.fetch(
-            f"WITH written AS ({head} WHERE {where} ORDER BY b.{POSITION} ON CONFLICT ({key}) DO UPDATE SET {sets} "
-            f"WHERE {changed} RETURNING (t.xmax = 0) AS is_new) "
-            f"SELECT count(*) FILTER (WHERE is_new), (SELECT count(*) FROM {self.rows} AS b WHERE {where}) FROM written"
-        )[0]
+        version = self.cursor.connection.info.server_version
+        created, total = self.fetch(upsert(statements, where, version))[0]
         tally.updated_count += total - created
         self.expects_new = created == total
 

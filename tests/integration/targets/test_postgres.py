@@ -231,3 +231,33 @@ def test_a_table_that_is_gone_meanwhile_ends_the_run_not_the_rows(database: Data
     with pytest.raises(TargetError, match='relation "t" does not exist') as failed:
         write(target, batch([{"a": "1"}]))
     assert not failed.value.retryable
+
+
+@pytest.mark.parametrize("merge_since", [0, 10**9])
+def test_both_statements_of_the_upsert_do_the_same(
+    database: Database, merge_since: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("airflow_provider_ingest.targets.postgres_upsert.MERGE_SINCE", merge_since)
+    database.run(
+        "CREATE TABLE goods (sku text PRIMARY KEY, stock int CHECK (stock >= 0), day date, note text DEFAULT 'new')",
+        "INSERT INTO goods VALUES ('A', 1, '2024-01-01', 'old'), ('B', 2, NULL, 'old'), ('C', 3, NULL, 'old')",
+    )
+    target = database.target(into("goods", "sku", "stock", "day").keyed_by("sku"))
+    day = date(2024, 1, 1)
+    rows = [("A", 1, day), ("B", 2, day), ("C", -1, day), ("D", 4, day), ("B", 5, None), ("E", -5, day)]
+    frame = batch([{"sku": sku, "stock": stock, "day": day} for sku, stock, day in rows])
+    result = write(target, frame)
+    assert counts(result) == (1, 3, 0, 2)
+    assert codes(result) == [(3, "check"), (6, "check")]
+    assert database.run("SELECT * FROM goods ORDER BY sku") == [
+        ("A", 1, day, "old"), ("B", 5, None, "old"), ("C", 3, None, "old"), ("D", 4, day, "new"),
+    ]  # fmt: skip
+
+
+def test_records_that_the_table_numbers_are_numbered_in_the_order_of_the_file(database: Database) -> None:
+    database.run("CREATE TABLE goods (id bigserial PRIMARY KEY, sku text UNIQUE, stock integer)")
+    target = database.target(into("goods", "sku", "stock").keyed_by("sku"))
+    skus = [f"{(7919 * number) % 100_003:06}" for number in range(20_000)]
+    database.run(f"INSERT INTO goods (sku, stock) VALUES ('{skus[0]}', 0)")
+    write(target, batch([{"sku": sku, "stock": 1} for sku in skus]))
+    assert [sku for (sku,) in database.run("SELECT sku FROM goods ORDER BY id")] == skus
