@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+Origin = tuple[str, str | None, int]
+"""Scheme, host and port."""
 
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
 
@@ -130,3 +132,18 @@ def credentials_in(parts: SplitResult) -> tuple[str, str] | None:
     if parts.username is None:
         return None
     return unquote(parts.username), unquote(parts.password or "")
+
+
+def origin_of(parts: SplitResult) -> Origin:
+    """Whom an URL speaks to."""
+    return parts.scheme, parts.hostname, parts.port or (443 if parts.scheme == "https" else 80)
+
+
+def may_know(first: Origin, other: Origin) -> bool:
+    """Whether an origin may be told the secrets of another: it is the same one, or its https at the usual ports.
+
+    >>> may_know(("http", "a.org", 80), ("https", "a.org", 443))
+    True
+    """
+    scheme, host, port = first
+    return other == first or ((scheme, port) == ("http", 80) and other == ("https", host, 443))

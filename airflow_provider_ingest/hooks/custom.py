@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import date, datetime, time
@@ -75,7 +76,11 @@ class CustomHook(SourceHook):
                 f"The source {self._name} yields {type(row).__name__} as row {number}; a row is a mapping."
             )
         try:
-            return orjson.dumps(dict(row), default=_plain, option=_OPTIONS)
+            line = orjson.dumps(dict(row), default=_plain, option=_OPTIONS)
+            if b"null" in line and any(map(_is_infinite, row.values())):
+                finite = {name: str(value) if _is_infinite(value) else value for name, value in row.items()}
+                line = orjson.dumps(finite, default=_plain, option=_OPTIONS)
+            return line
         except TypeError:
             pass  # an integer above 64 bits, or what has no JSON form at all
         try:
@@ -95,6 +100,11 @@ def _plain(value: Any) -> Any:
     if isinstance(value, (set, frozenset, tuple)):
         return list(value)
     raise TypeError(f"a value of type {type(value).__name__} has no JSON form")
+
+
+def _is_infinite(value: Any) -> bool:
+    """Whether it would silently become null: JSON has no form for it. NaN may, it is what many call a missing value."""
+    return isinstance(value, float) and math.isinf(value)
 
 
 def _reason(error: Exception) -> str:

@@ -15,7 +15,7 @@ from threading import Event, Timer
 from urllib.parse import SplitResult, unquote, urljoin
 
 from airflow_provider_ingest.exceptions import SourceError
-from airflow_provider_ingest.hooks.addresses import NetworkRules, connect, credentials_in
+from airflow_provider_ingest.hooks.addresses import NetworkRules, connect, credentials_in, may_know, origin_of
 from airflow_provider_ingest.hooks.base import BLOCK, SourceHook, Stream
 from airflow_provider_ingest.hooks.content_coding import decoded
 from airflow_provider_ingest.hooks.http_connection import HttpAccess, access_by, basic
@@ -118,10 +118,10 @@ class UrlHook(SourceHook):
         """Send the request and follow redirects, each target checked anew."""
         parts = at or self.rules.check_url(self.url)
         access = self._access()
-        origin = _origin(self.rules.check_url(self.url))
+        origin = origin_of(self.rules.check_url(self.url))
         for _ in range(self.max_redirects + 1):
             headers = {"Accept": "*/*", "Accept-Encoding": "identity", "User-Agent": "airflow-provider-ingest", **more}
-            is_own = _origin(parts) == origin
+            is_own = may_know(origin, origin_of(parts))
             if is_own:
                 headers.update(access.headers)
             context = (access.context if is_own else None) or self.context
@@ -178,7 +178,7 @@ class UrlHook(SourceHook):
             response=response,
             connection=connection,
             validator=strong or response.headers.get("Last-Modified"),
-            expected=int(length) if length and length.isdigit() else None,
+            expected=int(length) if length and length.isascii() and length.isdigit() else None,
         )
 
     def _received(self, transfer: Transfer) -> Iterator[bytes]:
@@ -251,10 +251,6 @@ def _shown(parts: SplitResult) -> str:
     host = f"[{host}]" if ":" in host else host
     port = f":{parts.port}" if parts.port else ""
     return f"{parts.scheme}://{host}{port}{parts.path}"
-
-
-def _origin(parts: SplitResult) -> tuple[str, str | None, int]:
-    return parts.scheme, parts.hostname, parts.port or (443 if parts.scheme == "https" else 80)
 
 
 def _joined(parts: SplitResult, location: str) -> str:

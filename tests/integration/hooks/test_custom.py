@@ -44,6 +44,11 @@ def test_every_row_is_one_line(fetch):
     assert got.facts == {"source": {"source_type": "rows", "taken_at": "2026-01-31"}}
 
 
+def test_a_missing_number_is_null_and_an_infinite_one_is_not(fetch):
+    got = fetch(CustomHook(Rows([{"n": float("nan"), "m": None}, {"n": float("-inf"), "m": 1}])))
+    assert got.content == b'{"n":null,"m":null}\n{"n":"-inf","m":1}\n'
+
+
 def test_a_generator_that_raises_in_the_middle_fails_the_whole_file_and_says_where(fetch):
     with pytest.raises(SourceError, match="broke off after row 2: it raised RuntimeError") as caught:
         fetch(CustomHook(Rows([{"n": 1}, {"n": 2}, RuntimeError("secret value")])))

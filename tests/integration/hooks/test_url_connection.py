@@ -7,6 +7,7 @@ import ssl
 import pytest
 
 from airflow_provider_ingest.exceptions import SourceError
+from airflow_provider_ingest.hooks.addresses import may_know
 from airflow_provider_ingest.hooks.url import UrlHook
 from tests.integration.hooks.certificates import self_signed
 from tests.integration.hooks.http_server import CONTENT, serving
@@ -36,6 +37,21 @@ def test_a_login_goes_to_the_urls_own_origin_only(hook, fetch, server, connect):
     assert not headers & {"authorization", "x-key"}
     asked = next(headers for path, headers in reversed(server.seen) if path == "/away")
     assert asked["X-Key"] == "k"
+
+
+@pytest.mark.parametrize(
+    ("other", "may"),
+    [
+        (("http", "a.org", 80), True),
+        (("https", "a.org", 443), True),
+        (("https", "a.org", 8443), False),
+        (("https", "b.org", 443), False),
+        (("http", "a.org", 8080), False),
+    ],
+)
+def test_a_login_goes_along_to_the_https_of_the_same_host(other, may):
+    assert may_know(("http", "a.org", 80), other) is may
+    assert not may_know(("https", "a.org", 443), ("http", "a.org", 80))
 
 
 def test_an_extra_holds_headers_as_airflows_http_hook_takes_them(hook, fetch, server, connect):
