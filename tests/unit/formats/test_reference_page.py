@@ -69,6 +69,7 @@ def test_the_page_names_every_format_and_states_the_limits_that_hold():
     from airflow_provider_ingest.formats.detect import FORMATS
 
     assert set(FORMATS) | {"rows"} == {match[1] for match in LINE.finditer(PAGE)}
+    assert LIMITS.columns == LIMITS.column_name
     for stated in (
         f"inflated | {LIMITS.inflated_bytes // GIB} GiB, and {LIMITS.inflate_ratio} times its size",
         f"(from {LIMITS.ratio_from // MIB} MiB on)",
@@ -76,6 +77,6 @@ def test_the_page_names_every_format_and_states_the_limits_that_hold():
         f"| a workbook, inflated | {LIMITS.workbook_bytes // GIB} GiB |",
         f"{LIMITS.sheet_cells:,} cells",
         f"{LIMITS.record_bytes // MIB} MiB |",
-        f"| different columns | {LIMITS.columns:,} |",
+        f"characters of a key | {LIMITS.columns:,} |",
     ):
         assert stated in PAGE
