@@ -8,6 +8,7 @@ byte first. Fields of one width are laid side by side in NumPy; PyArrow joins th
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -41,10 +42,34 @@ EPOCH_MICROSECONDS = EPOCH_DAYS * 86_400_000_000
 NEGATIVE = 0x4000
 """The sign of a negative ``numeric``."""
 
-Bytes = np.ndarray[tuple[int, ...], np.dtype[np.uint8]]
-"""A row of bytes for each value."""
+Values = np.ndarray[Any, np.dtype[Any]]
+Fill = Callable[[Values, pl.Series], None]
+"""Puts the values of a column into their place."""
 
-Encode = Callable[[pl.Series], Bytes]
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """A type whose values take equally many bytes.
+
+    :param form: how NumPy calls them.
+    """
+
+    form: Any
+    fill: Fill
+
+
+@dataclass(slots=True)
+class Stretch:
+    """Neighbouring fields that take equally many bytes in each row, up to the length of a field that may not.
+
+    :param fields: NumPy's names and forms, in order; each column has a length and its value.
+    :param fixed: the columns among them.
+    :param last: the column that follows: a text, or one with nulls.
+    """
+
+    fields: list[tuple[str, Any]] = field(default_factory=list)
+    fixed: list[tuple[str, Fixed]] = field(default_factory=list)
+    last: tuple[str, Fixed | None] | None = None
 
 
 class BinaryRows:
@@ -55,8 +80,8 @@ class BinaryRows:
     '00 02 00 00 00 04 00 00 00 01 00 00 00 01'
     """
 
-    def __init__(self, encodes: Sequence[Encode | None]) -> None:
-        self._encodes = encodes
+    def __init__(self, stretches: Sequence[Stretch]) -> None:
+        self._stretches = stretches
 
     @classmethod
     def of(cls, frame: pl.DataFrame, types: Mapping[str, str]) -> BinaryRows | None:
@@ -64,41 +89,41 @@ class BinaryRows:
 
         :param types: columns with their types as PostgreSQL writes them.
         """
-        encodes: list[Encode | None] = []
+        stretches = [Stretch([("columns", ">i2")])]
         for column in frame.get_columns():
-            type_ = types.get(column.name, "")
-            if _is_varying(column.dtype, type_):
-                encodes.append(None)
-            elif (encode := _fixed(column, type_)) is not None:
-                encodes.append(encode)
-            else:
+            name, type_ = column.name, types.get(column.name, "")
+            fixed = None if _is_varying(column.dtype, type_) else _fixed(column, type_)
+            if fixed is None and not _is_varying(column.dtype, type_):
                 return None
-        return cls(encodes)
+            stretches[-1].fields.append((f"length of {name}", ">i4"))
+            if fixed is None or column.null_count():
+                stretches[-1].last = name, fixed
+                stretches.append(Stretch())
+            else:
+                stretches[-1].fields.append((name, fixed.form))
+                stretches[-1].fixed.append((name, fixed))
+        return cls([stretch for stretch in stretches if stretch.fields])
 
     def encode(self, frame: pl.DataFrame) -> memoryview:
         """The rows, without signature and end."""
-        height = frame.height
-        beside = [_repeated(frame.width, ">i2", height)]
         parts = []
-        for column, encode in zip(frame.get_columns(), self._encodes, strict=True):
-            if encode is None:
-                texts, lengths = _texts(column)
-                parts += [_binary(_joined(beside, lengths)), texts]
-                beside = []
-            elif column.null_count():
-                valid = column.is_not_null().to_numpy()
-                values = encode(column)
-                lengths = np.where(valid, values.shape[1], -1)
-                parts += [_binary(_joined(beside, lengths)), _binary(values, valid)]
-                beside = []
-            else:
-                values = encode(column)
-                beside += [_repeated(values.shape[1], ">i4", height), values]
-        if beside:
-            parts.append(_binary(_joined(beside)))
-        rows = pc.binary_join_element_wise(*parts, _NOTHING, null_handling="skip")
+        for stretch in self._stretches:
+            block = np.empty(frame.height, stretch.fields)
+            if stretch is self._stretches[0]:
+                block["columns"] = frame.width
+            for name, fixed in stretch.fixed:
+                block[f"length of {name}"] = np.dtype(fixed.form).itemsize
+                fixed.fill(block[name], frame.get_column(name))
+            parts.append(block)
+            if stretch.last is not None:
+                name, follows = stretch.last
+                last, lengths = _texts(frame.get_column(name)) if follows is None else _gaps(frame[name], follows)
+                block[f"length of {name}"] = lengths
+                parts.append(last)
+        arrays = [_pieces(part) if isinstance(part, np.ndarray) else part for part in parts]
+        rows = pc.binary_join_element_wise(*arrays, _NOTHING, null_handling="skip")
         _, ends, data = rows.buffers()
-        return memoryview(data)[: int(np.frombuffer(ends, np.int64)[height])]
+        return memoryview(data)[: int(np.frombuffer(ends, np.int64)[frame.height])]
 
 
 _NOTHING = pa.scalar(b"", pa.large_binary())
@@ -110,21 +135,21 @@ def _is_varying(dtype: pl.DataType, type_: str) -> bool:
     return dtype == pl.String and type_.startswith(TEXTS)
 
 
-def _fixed(column: pl.Series, type_: str) -> Encode | None:
+def _fixed(column: pl.Series, type_: str) -> Fixed | None:
     """How values of this dtype become bytes of this type, if each takes as many."""
     dtype = column.dtype
     if dtype.is_integer() and type_ in INTEGERS:
-        return partial(_numbers, form=f">i{INTEGERS[type_]}") if _fits(column, INTEGERS[type_]) else None
+        return Fixed(f">i{INTEGERS[type_]}", _fill_numbers) if _fits(column, INTEGERS[type_]) else None
     if (dtype.is_integer() or dtype.is_decimal()) and type_.startswith("numeric"):
         return _numeric(column)
     if dtype == pl.Float64 and type_ == "double precision":
-        return partial(_numbers, form=">f8")
+        return Fixed(">f8", _fill_numbers)
     if dtype == pl.Boolean and type_ == "boolean":
-        return partial(_numbers, form="u1")
+        return Fixed("u1", _fill_numbers)
     if dtype == pl.Date and type_ == "date":
-        return partial(_numbers, form=">i4", since=EPOCH_DAYS)
+        return Fixed(">i4", partial(_fill_times, since=EPOCH_DAYS))
     if isinstance(dtype, pl.Datetime) and dtype.time_unit == "us" and ZONES.get(type_) is (dtype.time_zone is not None):
-        return partial(_numbers, form=">i8", since=EPOCH_MICROSECONDS)
+        return Fixed(">i8", partial(_fill_times, since=EPOCH_MICROSECONDS))
     return None
 
 
@@ -135,13 +160,15 @@ def _fits(column: pl.Series, width: int) -> bool:
     return low is None or (-limit <= int(low) and int(high) < limit)  # type: ignore[arg-type]  # integers
 
 
-def _numbers(column: pl.Series, form: str, since: int = 0) -> Bytes:
-    plain = column.cast(pl.UInt8) if column.dtype == pl.Boolean else column.to_physical()
-    values = plain.fill_null(0).to_numpy()
-    return _as_bytes((values - since if since else values).astype(form))
+def _fill_numbers(into: Values, column: pl.Series) -> None:
+    into[...] = column.to_numpy()
 
 
-def _numeric(column: pl.Series) -> Encode | None:
+def _fill_times(into: Values, column: pl.Series, since: int) -> None:
+    into[...] = column.to_physical().to_numpy() - since
+
+
+def _numeric(column: pl.Series) -> Fixed | None:
     """``numeric`` in as many digits (of 10,000) as the largest value needs; the server drops leading zeros."""
     scale = column.dtype.scale if isinstance(column.dtype, pl.Decimal) else 0
     fraction = -(-scale // 4)
@@ -151,31 +178,30 @@ def _numeric(column: pl.Series) -> Encode | None:
     if largest >= 1 << 63:
         return None
     digits = max(-(-len(str(largest)) // 4), fraction + 1)
-    return partial(_digits, scale=scale, padding=padding, digits=digits, weight=digits - fraction - 1)
+    head = (digits, digits - fraction - 1, scale)
+    return Fixed((">u2", (4 + digits,)), partial(_fill_digits, head=head, padding=padding))
 
 
-def _digits(column: pl.Series, scale: int, padding: int, digits: int, weight: int) -> Bytes:
-    """The header of a ``numeric`` (digits, weight of the first, sign, shown decimals) and its digits."""
+def _fill_digits(into: Values, column: pl.Series, head: tuple[int, int, int], padding: int) -> None:
+    """The head of a ``numeric`` (digits, weight of the first, sign, shown decimals) and its digits."""
+    into[:, 0], into[:, 1], into[:, 3] = head
     values = _unscaled(column) * padding
-    fields = np.empty((len(values), 4 + digits), ">u2")
-    fields[:, 0], fields[:, 1], fields[:, 3] = digits, weight, scale
-    fields[:, 2] = np.where(values < 0, NEGATIVE, 0)
+    into[:, 2] = np.where(values < 0, NEGATIVE, 0)
     left = np.abs(values)
-    for place in range(3 + digits, 3, -1):
-        left, fields[:, place] = np.divmod(left, 10_000)
-    return _as_bytes(fields)
+    for place in range(into.shape[1] - 1, 3, -1):
+        left, into[:, place] = np.divmod(left, 10_000)
 
 
-def _unscaled(column: pl.Series) -> np.ndarray[Any, np.dtype[np.int64]]:
+def _unscaled(column: pl.Series) -> Values:
     """The integers behind decimals: of each 128 bits the lower half, which holds them all."""
     if column.dtype.is_integer():
-        return column.cast(pl.Int64).fill_null(0).to_numpy()
-    decimals = column.fill_null(0).to_arrow()
+        return column.to_numpy().astype(np.int64)
+    decimals = column.to_arrow()
     halves = np.frombuffer(decimals.buffers()[1], "<i8").reshape(-1, 2)
     return halves[decimals.offset : decimals.offset + len(decimals), 0]
 
 
-def _texts(column: pl.Series) -> tuple[pa.Array, Any]:
+def _texts(column: pl.Series) -> tuple[pa.Array, Values]:
     """The texts as an Arrow array of bytes, and their lengths, −1 for null."""
     texts = column.to_arrow(compat_level=pl.CompatLevel.oldest())
     ends = np.frombuffer(texts.buffers()[1], np.int64)[texts.offset : texts.offset + len(texts) + 1]
@@ -185,24 +211,18 @@ def _texts(column: pl.Series) -> tuple[pa.Array, Any]:
     return pa.Array.from_buffers(pa.large_binary(), len(texts), texts.buffers(), offset=texts.offset), lengths
 
 
-def _joined(beside: Sequence[Bytes], lengths: Any = None) -> Bytes:
-    """What stands before the bytes of a field: fields that are complete, and the field's length."""
-    last = [] if lengths is None else [_as_bytes(lengths.astype(">i4"))]
-    return np.hstack([*beside, *last])
+def _gaps(column: pl.Series, fixed: Fixed) -> tuple[pa.Array, Values]:
+    """Values of one width with nulls between them as an Arrow array of bytes, and their lengths, −1 for null."""
+    valid = column.is_not_null().to_numpy()
+    block = np.empty(len(column), [("value", fixed.form)])
+    fixed.fill(block["value"], column.fill_null(pl.Series([0]).cast(column.dtype)[0]))
+    return _pieces(block, valid), np.where(valid, block.itemsize, -1)
 
 
-def _repeated(number: int, form: str, height: int) -> Bytes:
-    return np.broadcast_to(np.array([number], form).view(np.uint8), (height, np.dtype(form).itemsize))
-
-
-def _as_bytes(values: np.ndarray[Any, Any]) -> Bytes:
-    return values.view(np.uint8).reshape(len(values), -1)
-
-
-def _binary(values: Bytes, valid: np.ndarray[Any, np.dtype[np.bool_]] | None = None) -> pa.Array:
+def _pieces(block: Values, valid: Values | None = None) -> pa.Array:
     """An Arrow array of pieces of one width, over the same memory; null where not valid."""
-    height, width = values.shape
-    ends = np.arange(0, (height + 1) * width, width, dtype=np.int64)
+    width = block.itemsize
+    ends = np.arange(0, (len(block) + 1) * width, width, dtype=np.int64)
     bits = None if valid is None else pa.py_buffer(np.packbits(valid, bitorder="little"))
-    data = pa.py_buffer(np.ascontiguousarray(values))
-    return pa.Array.from_buffers(pa.large_binary(), height, [bits, pa.py_buffer(ends), data])
+    buffers = [bits, pa.py_buffer(ends), pa.py_buffer(block.view(np.uint8))]
+    return pa.Array.from_buffers(pa.large_binary(), len(block), buffers)
