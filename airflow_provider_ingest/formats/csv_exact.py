@@ -192,20 +192,28 @@ def recover(rules: Grammar, record: bytes, width: int) -> tuple[list[bytes], boo
 
 
 def in_other_dialect(rules: Grammar, record: bytes, width: int) -> list[bytes] | None:
-    """The cells of a record that is written with another delimiter than its file, if there are exactly ``width``.
-
-    Blanks are only taken for delimiters between quotes: any sentence has them.
-    """
-    if width < 2 or len(record) > _MAX_RECOVERED:
-        return None
-    for delimiter in DELIMITERS:
-        mark = delimiter.encode()
-        beside = rules.quote + mark + rules.quote if delimiter == " " else mark
-        if beside in record and beside != b" " and mark != rules.quote:
-            cells = grammar(replace(rules.dialect, delimiter=delimiter)).cells(record)
+    """The cells of a record that is written with another delimiter than its file, if there are exactly ``width``."""
+    if width > 1 and len(record) <= _MAX_RECOVERED:
+        for mark, others in _other_dialects(rules.dialect):
+            cells = others.cells(record) if mark in record else None
             if cells is not None and len(cells) == width:
                 return cells
     return None
+
+
+@lru_cache(maxsize=16)
+def _other_dialects(dialect: Dialect) -> list[tuple[bytes, Grammar]]:
+    """The same dialect with other delimiters, and what a record must hold for each.
+
+    Blanks count between quotes only: any sentence has them.
+    """
+    found = []
+    for delimiter in DELIMITERS:
+        if delimiter != dialect.delimiter and not (dialect.quote and dialect.quote in delimiter):
+            mark = f"{dialect.quote} {dialect.quote}" if delimiter == " " else delimiter
+            if mark.strip(" "):
+                found.append((mark.encode(), grammar(replace(dialect, delimiter=delimiter))))
+    return found
 
 
 def broken_end(rules: Grammar, data: bytes, start: int, fault: int, limit: int, width: int, is_last: bool) -> int:
