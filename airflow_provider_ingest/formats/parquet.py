@@ -30,7 +30,7 @@ def plan_parquet(path: Any, *, chunk_rows: int, facts: Mapping[str, Any], limits
         schema = parquet.schema_arrow
         rows = parquet.metadata.num_rows
         groups = parquet.metadata.num_row_groups
-        check_sizes(parquet.metadata, limits)
+        check_sizes(file, parquet.metadata, limits)
     chunk_rows = max(chunk_rows, -(-rows // MOST_CHUNKS))
     frames = RowFrames(limits=limits)
     names = [_unique(name, frames) for name in schema.names]

@@ -1,4 +1,4 @@
-"""How much a Parquet file becomes in memory: judged by its footer and its dictionaries before a row group is read."""
+"""How much a Parquet file becomes in memory: judged by footer, pages and dictionaries before a row group is read."""
 
 from __future__ import annotations
 
@@ -9,21 +9,27 @@ from airflow_provider_ingest.exceptions import FormatError
 from airflow_provider_ingest.formats.arrow import BATCH_BYTES, BATCH_CELLS
 from airflow_provider_ingest.formats.compression import check_size
 from airflow_provider_ingest.formats.limits import Limits
+from airflow_provider_ingest.formats.parquet_pages import page_sizes
 
 NESTED_VALUES = 100_000_000
 """Values of a nested column in a row group; one row may have them all."""
 
 
-def check_sizes(footer: Any, limits: Limits) -> None:
-    """Refuse a file with a column that inflates to suspiciously much, which happens a whole page at a time.
+def check_sizes(file: Any, footer: Any, limits: Limits) -> None:
+    """Refuse a file with a column that inflates to suspiciously much, by its footer and by its pages.
 
     :raises FormatError: says by how much.
     """
     for group in range(footer.num_row_groups):
         facts = footer.row_group(group)
-        for index in range(facts.num_columns):
+        for index in range(facts.num_columns if facts.num_rows else 0):  # a group without rows is never read
             column = facts.column(index)
             check_size(column.total_uncompressed_size, column.total_compressed_size, limits)
+            start = column.data_page_offset
+            if column.has_dictionary_page:
+                start = min(start, column.dictionary_page_offset)
+            for inflated, packed in page_sizes(file, start, column.total_compressed_size):
+                check_size(inflated, packed, limits)
             if column.num_values > max(NESTED_VALUES, facts.num_rows):
                 raise FormatError(f"A row group has more than {NESTED_VALUES:,} values of one nested column.")
 

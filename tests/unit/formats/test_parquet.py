@@ -102,3 +102,20 @@ def test_what_polars_writes_is_read():
     buffer = io.BytesIO()
     frame.write_ipc(buffer)
     assert read_bytes(buffer.getvalue()).rows == [{"s": "x", "c": "a", "b": "\\xff"}, {"s": None, "c": "b", "b": None}]
+
+
+@pytest.mark.parametrize("version", ["1.0", "2.0"])
+@pytest.mark.parametrize("compression", ["none", "snappy", "gzip", "zstd", "lz4", "brotli"])
+def test_pages_of_any_kind_are_looked_at_and_read(version, compression):
+    rows = [{"n": at, "t": f"text {at % 7}", "l": [at] * (at % 3), "f": at / 7} for at in range(3_000)]
+    options = {"data_page_version": version, "compression": compression, "data_page_size": 1_000}
+    data = parquet(pa.Table.from_pylist(rows), **options, row_group_size=1_000, write_page_index=True)
+    whole = read_bytes(data, chunk_rows=700)
+    assert [(row["n"], row["t"]) for row in whole.rows] == [(str(row["n"]), row["t"]) for row in rows]
+
+
+def test_a_page_that_is_none_is_damage():
+    data = bytearray(parquet(pa.table({"a": list(range(100))}), use_dictionary=False))
+    data[4:8] = b"\xff\xff\xff\xff"
+    with pytest.raises(FormatError, match="damaged"):
+        read_bytes(bytes(data))
