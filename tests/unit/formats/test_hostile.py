@@ -267,6 +267,24 @@ def long_page(path: Path) -> None:
     pyarrow.parquet.write_table(table, path, compression="zstd", use_dictionary=False, write_statistics=False)
 
 
+def lying_page(path: Path) -> None:
+    """The same, and its footer says that the column is a hundred bytes small."""
+    long_page(path)
+    data = path.read_bytes()
+    footer = pyarrow.parquet.read_metadata(path)
+    true = varint(2 * footer.row_group(0).column(0).total_uncompressed_size)
+    start = len(data) - 8 - footer.serialized_size
+    lie = bytes([0x80 | 100, *[0x80] * (len(true) - 2), 0])
+    path.write_bytes(data[:start] + data[start:].replace(true, lie))
+    assert pyarrow.parquet.read_metadata(path).row_group(0).column(0).total_uncompressed_size == 50
+
+
+def varint(number: int) -> bytes:
+    """A number as Thrift's compact protocol writes it, seven bits a byte."""
+    groups = [number >> shift & 127 for shift in range(0, number.bit_length(), 7)]
+    return bytes([*(0x80 | group for group in groups[:-1]), groups[-1]])
+
+
 def entity_bomb(path: Path) -> None:
     """The billion laughs in a sheet."""
     laughs = "".join(f'<!ENTITY a{at} "{f"&a{at - 1};" * 10}">' for at in range(1, 12))
@@ -313,6 +331,7 @@ def many_entries(path: Path) -> None:
         (entity_bomb, "declares XML entities"),
         (repeated_string, "more than 300 times its size"),
         (long_page, "more than 300 times its size"),
+        (lying_page, "more than 300 times its size"),
         (many_sheets, "more than 10,000 sheets"),
         (many_relations, "more than 10,000 parts"),
         (deep_sheet, "nested too deeply"),
