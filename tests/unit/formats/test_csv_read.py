@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+import pyarrow as pa
 import pytest
 
 from airflow_provider_ingest.exceptions import FormatError
+from airflow_provider_ingest.formats.arrow_memory import arrow_pool
 from airflow_provider_ingest.formats.csv import plan_csv, read_csv_chunk
 from airflow_provider_ingest.formats.table import Table, read_table
 from airflow_provider_ingest.runs.frames import LINE_NUMBER, ROW_NUMBER
@@ -56,6 +58,16 @@ def test_blank_lines_are_left_out_but_count_as_lines(tmp_path: Path) -> None:
 
 def test_a_blank_line_is_an_empty_cell_of_a_single_column(tmp_path: Path) -> None:
     assert rows(table(tmp_path, b"name\na\n\nb\n")) == [("a",), ("",), ("b",)]
+
+
+def test_rows_live_in_the_memory_that_batches_are_given_and_not_in_pyarrows_own(tmp_path: Path) -> None:
+    if arrow_pool() is pa.default_memory_pool():
+        pytest.skip("PyArrow has no jemalloc here.")
+    before = pa.default_memory_pool().bytes_allocated(), arrow_pool().bytes_allocated()
+    result = table(tmp_path, b"id,name\n" + b"1,longer than a view holds\n" * 2000 + b"2,one field too many,x\n")
+    assert result.frame.height == 2000
+    assert pa.default_memory_pool().bytes_allocated() < before[0] + 10_000
+    assert arrow_pool().bytes_allocated() > before[1] + 2000 * len("longer than a view holds")
 
 
 def test_a_byte_order_mark_is_no_part_of_the_header(tmp_path: Path) -> None:
