@@ -113,9 +113,11 @@ def main() -> None:
             1,
             17.0,
         ),
+        ("1,000 chunks of 20 rows, 16 at a time", replace(here, slots=16, dispatch=0.2), 1_000, 20, 643.0),
+        ("10 M rows, 20 chunks, 16 at a time", replace(here, slots=16, dispatch=0.2), 20, 500_000, 60.9),
     ):
         said = simulate(cluster, chunks, rows, spread=0)
-        print(f"  {what:36} measured {measured:6.2f}  simulated {said:6.2f}  ratio {said / measured:4.2f}")
+        print(f"  {what:39} measured {measured:6.2f}  simulated {said:6.2f}  ratio {said / measured:4.2f}")
     print("formula against simulation, rows/s, chunks of 500,000 rows, target of 4 cores, 1,000 chunks:")
     for slots in (1, 2, 4, 8, 16, 32, 64):
         cluster = Cluster(slots=slots, worker_cores=slots)
