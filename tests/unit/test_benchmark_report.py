@@ -40,6 +40,17 @@ def test_what_is_told_is_the_newest_of_the_largest_runs() -> None:
     assert largest(runs, "peers") is None
 
 
+def test_of_whole_runs_the_newest_of_each_size_is_told() -> None:
+    def run(seconds: float, *sizes: int) -> dict[str, Any]:
+        figures = {f"{rows:,} rows": {"seconds": seconds} for rows in sizes}
+        settings = {"rows": list(sizes), "rounds": 1}
+        return {"benchmark": "airflow", "settings": settings, "on": ON, "figures": figures, "rivals": {}}
+
+    told = largest([run(1.0, 1000, 10_000), run(2.0, 10_000, 100_000)], "airflow")
+    assert told is not None
+    assert [one["seconds"] for one in told["figures"].values()] == [1.0, 2.0, 2.0]
+
+
 def test_a_goal_is_kept_or_missed_or_was_not_measured() -> None:
     lines = goals_table([entry(1.17)]).splitlines()
     assert "| ≤ 1.15 × | 1.17 × | **missed** |" in lines[2]
