@@ -17,6 +17,8 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from airflow_provider_ingest.formats.arrow_memory import arrow_pool
+
 SIGNATURE = b"PGCOPY\n\xff\r\n\0" + bytes(8)
 """What the data begin with: no flags, no header extension."""
 
@@ -121,7 +123,7 @@ class BinaryRows:
                 block[f"length of {name}"] = lengths
                 parts.append(last)
         arrays = [_pieces(part) if isinstance(part, np.ndarray) else part for part in parts]
-        rows = pc.binary_join_element_wise(*arrays, _NOTHING, null_handling="skip")
+        rows = pc.binary_join_element_wise(*arrays, _NOTHING, null_handling="skip", memory_pool=arrow_pool())
         _, ends, data = rows.buffers()
         return memoryview(data)[: int(np.frombuffer(ends, np.int64)[frame.height])]
 
