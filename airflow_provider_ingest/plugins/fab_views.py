@@ -116,6 +116,18 @@ def counts_text(summary: Mapping[str, Any] | None) -> str:
     return ", ".join(f"{summary[name]:,} {name}" for name in names if summary.get(name)) if summary else ""
 
 
+def errors_text(errors: Mapping[str, Any] | None) -> str:
+    """What is wrong with a row: its general message, and those of its fields.
+
+    >>> errors_text({"message": "The given data was invalid.", "validation": {"sku": ["Too long.", "Taken."]}})
+    'The given data was invalid. sku: Too long. Taken.'
+    """
+    if not errors:
+        return ""
+    fields = (f"{name}: {' '.join(reasons)}" for name, reasons in (errors.get("validation") or {}).items())
+    return " ".join([str(errors["message"]), *fields])
+
+
 def time_text(moment: datetime | None) -> str:
     """A time, in UTC."""
     return f"{moment:%Y-%m-%d %H:%M:%S} UTC" if moment else ""
@@ -174,8 +186,8 @@ class IngestRowView(StatusView):
     list_title = "Logged rows"
     base_filters: ClassVar[list[list[Any]]] = [["run_id", OfReadableImporters, None]]
     base_order = ("run_id", "desc")
-    list_columns: ClassVar[list[str]] = ["run_id", "row_number", "line_number", "status", "message", "data"]
-    formatters_columns: ClassVar[dict[str, Any]] = {"run_id": runs_link}
+    list_columns: ClassVar[list[str]] = ["run_id", "row_number", "line_number", "status", "errors", "data"]
+    formatters_columns: ClassVar[dict[str, Any]] = {"run_id": runs_link, "errors": errors_text}
     order_columns: ClassVar[list[str]] = ["run_id", "row_number", "status"]
     search_columns: ClassVar[list[str]] = ["run_id", "row_number", "status", "message"]
 
