@@ -119,7 +119,7 @@ def opened(path: Any, label: str) -> Iterator[Stream]:
         raise SourceError(f"{label!r} is not there.") from error
     except PermissionError as error:
         raise SourceError(f"{label!r} may not be read with this connection.") from error
-    except Exception as error:
+    except Exception as error:  # each store's library has errors of its own
         raise SourceError(f"{label!r} cannot be reached ({type(error).__name__}: {error}).", retryable=True) from error
     with file:
         yield Stream(name=path.name, blocks=_object_blocks(path, file, version, label), size=size)
@@ -131,7 +131,7 @@ def _object_blocks(path: Any, file: Any, version: tuple[str, ...], label: str) -
         while block := file.read(BLOCK):
             yield block
         is_replaced = version != _version(path)
-    except Exception as error:
+    except Exception as error:  # as above
         raise _broken_off(path, version, label, error) from error
     if is_replaced:
         raise _changed(label)

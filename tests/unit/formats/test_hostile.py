@@ -4,22 +4,18 @@ The files are planned and read in a process that reports, for each, its peak mem
 is ended when one takes more than 40 seconds of work (CPU time, whatever else the machine does).
 """
 
-import gzip
-import io
 import json
 import subprocess
 import sys
-import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import openpyxl
-import pyarrow
-import pyarrow.parquet
 import pytest
 import zstandard
+
+from tests.unit.formats import hostile_files as hostile
 
 ROOT = Path(__file__).parents[3]
 EXTRA_MEMORY = 300  # MiB above what the imports alone take
@@ -74,281 +70,37 @@ def measure() -> Iterator[Callable[[Path], dict[str, Any]]]:
         process.communicate()
 
 
-ZEROS = bytes(1 << 20)
-MANY = 80  # MiB of zeros
-
-
-def gzip_bomb(path: Path) -> None:
-    with gzip.open(path, "wb", 6) as file:
-        file.write(b"a,b\n")
-        for _ in range(MANY):
-            file.write(ZEROS.replace(b"\0", b"1"))
-
-
-def zstd_bomb(path: Path) -> None:
-    with path.open("wb") as file, zstandard.ZstdCompressor().stream_writer(file) as writer:
-        writer.write(b"a,b\n")
-        for _ in range(MANY):
-            writer.write(ZEROS.replace(b"\0", b"1"))
-
-
-def zip_bomb(path: Path) -> None:
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive, archive.open("a.csv", "w") as file:
-        file.write(b"a,b\n")
-        for _ in range(MANY):
-            file.write(ZEROS.replace(b"\0", b"1"))
-
-
-def lying_zip_bomb(path: Path) -> None:
-    """A ZIP file whose directory says that the bomb is 100 bytes small."""
-    zip_bomb(path)
-    data = bytearray(path.read_bytes())
-    directory = data.rindex(b"PK\x01\x02")
-    data[directory + 24 : directory + 28] = (100).to_bytes(4, "little")
-    path.write_bytes(data)
-
-
-def workbook_with(path: Path, sheet: list[bytes]) -> None:
-    book, plain = openpyxl.Workbook(), io.BytesIO()
-    book.active.append(["a"])
-    book.save(plain)
-    source = zipfile.ZipFile(plain)
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for member in source.infolist():
-            with archive.open(member.filename, "w", force_zip64=True) as file:
-                for piece in sheet if "worksheets/" in member.filename else [source.read(member)]:
-                    file.write(piece)
-
-
-HEAD = b'<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>'
-TAIL = b"</sheetData></worksheet>"
-
-
-def xlsx_bomb(path: Path) -> None:
-    workbook_with(path, [HEAD, *[ZEROS.replace(b"\0", b" ")] * MANY, TAIL])
-
-
-def xlsx_rectangle(path: Path) -> None:
-    cell = b'<row r="%d"><c r="%b%d"><v>1</v></c></row>'
-    workbook_with(path, [HEAD, cell % (1, b"A", 1), cell % (1_048_576, b"XFD", 1_048_576), TAIL])
-
-
-def gzip_of_gzip(path: Path) -> None:
-    inner = path.with_name("inner")
-    gzip_bomb(inner)
-    path.write_bytes(gzip.compress(inner.read_bytes()))
-
-
-def deep_array(path: Path) -> None:
-    path.write_bytes(b'[{"a":' + b"[" * 100_000 + b"]" * 100_000 + b"}]")
-
-
-def open_brackets(path: Path) -> None:
-    path.write_bytes(b"[" * (20 << 20))
-
-
-def many_brackets(path: Path) -> None:
-    path.write_bytes(b"[[" + b"[]," * (8 << 20))
-
-
-def long_string(path: Path, start: bytes, size: int = 1 << 30) -> None:
-    """A sparse file of 1 GB: a text, then zeros that take no room on the disk."""
-    with path.open("wb") as file:
-        file.write(start + b"x" * (1 << 20))
-        file.truncate(size)
-
-
-def long_line(path: Path) -> None:
-    long_string(path, b'{"a":1}\n{"a":"')
-
-
-def long_element(path: Path) -> None:
-    long_string(path, b'[{"a":1},{"a":"')
-
-
-def long_field(path: Path) -> None:
-    """A CSV file of 1 GB whose second row is one quoted field that nobody closes."""
-    long_string(path, b'a,b\n1,"')
-
-
-def long_text_field(path: Path) -> None:
-    """The same without a quote, and without zeros that would say it is no text: 20 MB, written out."""
-    path.write_bytes(b"a,b\n1," + b"x" * (20 << 20) + b"\n3,4\n")
-
-
-def long_stray_quotes(path: Path) -> None:
-    """A record of 15 MB in which every field may be read in several ways, and none is right."""
-    path.write_bytes(b"a,b\n1,2\n" + b'"x"y,' * (3 << 20) + b"\n3,4\n")
-
-
-def shared_strings_bomb(path: Path) -> None:
-    """A workbook of texts that inflate to more than the file's size allows."""
-    book, plain = openpyxl.Workbook(), io.BytesIO()
-    book.active.append(["a"])
-    book.save(plain)
-    source = zipfile.ZipFile(plain)
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for member in source.infolist():
-            archive.writestr(member.filename, source.read(member))
-        with archive.open("xl/sharedStrings.xml", "w", force_zip64=True) as file:
-            file.write(b"<sst>")
-            for _ in range(MANY):
-                file.write(b"<si><t>xxxxxxxxx</t></si>" * 42_000)
-            file.write(b"</sst>")
-
-
-def workbook_part(path: Path, part: str, content: Iterable[bytes]) -> None:
-    """A workbook of which one part is something else."""
-    book, plain = openpyxl.Workbook(), io.BytesIO()
-    book.active.append(["a"])
-    book.save(plain)
-    source = zipfile.ZipFile(plain)
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for member in source.infolist():
-            if member.filename != part:
-                archive.writestr(member.filename, source.read(member))
-        with archive.open(part, "w", force_zip64=True) as file:
-            for piece in content:
-                file.write(piece)
-
-
-def many_sheets(path: Path) -> None:
-    """A list of a million sheets."""
-    workbook_part(path, "xl/workbook.xml", [b"<workbook>", *[b"<sheet/>" * 100_000] * 10, b"</workbook>"])
-
-
-def many_relations(path: Path) -> None:
-    """A million parts that belong to the workbook."""
-    relations = (
-        b"".join(b'<Relationship Id="%d"/>' % at for at in range(n, n + 10_000)) for n in range(0, 10**6, 10**4)
-    )
-    workbook_part(path, "xl/_rels/workbook.xml.rels", [b"<a>", *relations, b"</a>"])
-
-
-def deep_sheet(path: Path) -> None:
-    """Elements in elements in elements."""
-    workbook_part(path, "xl/worksheets/sheet1.xml", [HEAD, *[b"<a>" * (1 << 20)] * 15])
-
-
-def long_tag(path: Path) -> None:
-    """An attribute without an end: a parser that waits for it looks at its start again with every piece."""
-    workbook_part(path, "xl/worksheets/sheet1.xml", [HEAD + b'<row r="', *[b"1" * (1 << 20)] * 60])
-
-
-def long_shared_string(path: Path) -> None:
-    """One text as large as the caps on size and ratio allow."""
-    text = [bytes(f"{at:08}" * (1 << 17), "ascii") for at in range(60)]
-    workbook_part(path, "xl/sharedStrings.xml", [b"<sst><si>", b"<t>", *text, b"</t></si></sst>"])
-
-
-def repeated_string(path: Path) -> None:
-    """One long text that a hundred thousand cells show: gigabytes of it in a file of some kilobytes."""
-    header = b'<row r="1"><c r="A1" t="str"><v>a</v></c></row>'
-    rows = b"".join(b'<row r="%d"><c r="A%d" t="s"><v>0</v></c></row>' % (at, at) for at in range(2, 100_001))
-    sheet = path.with_name("sheet")
-    workbook_with(sheet, [HEAD, header, rows, TAIL])
-    source = zipfile.ZipFile(sheet)
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for member in source.infolist():
-            if member.filename != "xl/sharedStrings.xml":
-                archive.writestr(member.filename, source.read(member))
-        archive.writestr("xl/sharedStrings.xml", "<sst><si><t>" + "long text " * 3_200 + "</t></si></sst>")
-
-
-def repeated_value(path: Path) -> None:
-    """The same in Parquet, where a dictionary holds the text."""
-    text = pyarrow.DictionaryArray.from_arrays(pyarrow.array([0] * 2_000, "int32"), pyarrow.array(["x" * 1_000_000]))
-    pyarrow.parquet.write_table(pyarrow.table({"a": text}), path, compression="zstd")
-
-
-def long_page(path: Path) -> None:
-    """A Parquet page that inflates to seventy megabytes."""
-    table = pyarrow.table({"a": pyarrow.array(["x" * (70 << 20)])})
-    pyarrow.parquet.write_table(table, path, compression="zstd", use_dictionary=False, write_statistics=False)
-
-
-def lying_page(path: Path) -> None:
-    """The same, and its footer says that the column is a hundred bytes small."""
-    long_page(path)
-    data = path.read_bytes()
-    footer = pyarrow.parquet.read_metadata(path)
-    true = varint(2 * footer.row_group(0).column(0).total_uncompressed_size)
-    start = len(data) - 8 - footer.serialized_size
-    lie = bytes([0x80 | 100, *[0x80] * (len(true) - 2), 0])
-    path.write_bytes(data[:start] + data[start:].replace(true, lie))
-    assert pyarrow.parquet.read_metadata(path).row_group(0).column(0).total_uncompressed_size == 50
-
-
-def varint(number: int) -> bytes:
-    """A number as Thrift's compact protocol writes it, seven bits a byte."""
-    groups = [number >> shift & 127 for shift in range(0, number.bit_length(), 7)]
-    return bytes([*(0x80 | group for group in groups[:-1]), groups[-1]])
-
-
-def entity_bomb(path: Path) -> None:
-    """The billion laughs in a sheet."""
-    laughs = "".join(f'<!ENTITY a{at} "{f"&a{at - 1};" * 10}">' for at in range(1, 12))
-    workbook_with(path, [f'<!DOCTYPE x [<!ENTITY a0 "ha">{laughs}]>'.encode(), HEAD, b"<row>&a11;</row>", TAIL])
-
-
-def many_keys(path: Path) -> None:
-    path.write_bytes(b"".join(b'{"k%d":1}\n' % at for at in range(10_500)))
-
-
-def long_keys(path: Path) -> None:
-    path.write_bytes(b"".join(b'{"%d%b":1}\n' % (at, b"k" * (14 << 20)) for at in range(3)))
-
-
-def many_columns(path: Path) -> None:
-    path.write_bytes(b"a" + b",a" * 500_000 + b"\n" + b"1" + b",1" * 500_000 + b"\n")
-
-
-def only_commas(path: Path) -> None:
-    path.write_bytes(b"," * (20 << 20))
-
-
-def wide_rows(path: Path) -> None:
-    """Two columns and rows of half a million cells."""
-    path.write_bytes(b"a,b\n" + (b"1" + b",1" * 500_000 + b"\n") * 10)
-
-
-def many_entries(path: Path) -> None:
-    with zipfile.ZipFile(path, "w") as archive:
-        for at in range(12_000):
-            archive.writestr(f"xl/{at}", b"")
-
-
 @pytest.mark.parametrize(
     ("make", "error"),
     [
-        (gzip_bomb, "more than 300 times its size"),
-        (zstd_bomb, "more than 300 times its size"),
-        (zip_bomb, "more than 300 times its size"),
-        (lying_zip_bomb, "more than 300 times its size"),
-        (xlsx_bomb, "more than 300 times its size"),
-        (xlsx_rectangle, "spans 1,048,576 rows × 16,384 columns"),
-        (shared_strings_bomb, "more than 300 times its size"),
-        (entity_bomb, "declares XML entities"),
-        (repeated_string, "more than 300 times its size"),
-        (long_page, "more than 300 times its size"),
-        (lying_page, "more than 300 times its size"),
-        (many_sheets, "more than 10,000 sheets"),
-        (many_relations, "more than 10,000 parts"),
-        (deep_sheet, "nested too deeply"),
-        (long_tag, "larger than 16 MiB"),
-        (long_shared_string, "larger than 16 MiB"),
-        (gzip_of_gzip, "holds another compressed file"),
-        (deep_array, "nested too deeply"),
-        (open_brackets, "larger than 16 MiB"),
-        (many_brackets, "larger than 16 MiB"),
-        (long_line, "Line 2 is longer than 16 MiB"),
-        (long_element, "Element 2 of the array is larger than 16 MiB"),
-        (many_keys, "more than 10,000 different columns"),
-        (long_keys, "longer than 10,000 characters"),
-        (many_columns, "more than 10,000 columns"),
-        (only_commas, "more than 10,000 columns"),
-        (wide_rows, "more than 10,000 columns"),
-        (many_entries, "more than 10,000 entries"),
+        (hostile.gzip_bomb, "more than 300 times its size"),
+        (hostile.zstd_bomb, "more than 300 times its size"),
+        (hostile.zip_bomb, "more than 300 times its size"),
+        (hostile.lying_zip_bomb, "more than 300 times its size"),
+        (hostile.xlsx_bomb, "more than 300 times its size"),
+        (hostile.xlsx_rectangle, "spans 1,048,576 rows × 16,384 columns"),
+        (hostile.shared_strings_bomb, "more than 300 times its size"),
+        (hostile.entity_bomb, "declares XML entities"),
+        (hostile.repeated_string, "more than 300 times its size"),
+        (hostile.long_page, "more than 300 times its size"),
+        (hostile.lying_page, "more than 300 times its size"),
+        (hostile.many_sheets, "more than 10,000 sheets"),
+        (hostile.many_relations, "more than 10,000 parts"),
+        (hostile.deep_sheet, "nested too deeply"),
+        (hostile.long_tag, "larger than 16 MiB"),
+        (hostile.long_shared_string, "larger than 16 MiB"),
+        (hostile.gzip_of_gzip, "holds another compressed file"),
+        (hostile.deep_array, "nested too deeply"),
+        (hostile.open_brackets, "larger than 16 MiB"),
+        (hostile.many_brackets, "larger than 16 MiB"),
+        (hostile.long_line, "Line 2 is longer than 16 MiB"),
+        (hostile.long_element, "Element 2 of the array is larger than 16 MiB"),
+        (hostile.many_keys, "more than 10,000 different columns"),
+        (hostile.long_keys, "longer than 10,000 characters"),
+        (hostile.many_columns, "more than 10,000 columns"),
+        (hostile.only_commas, "more than 10,000 columns"),
+        (hostile.wide_rows, "more than 10,000 columns"),
+        (hostile.many_entries, "more than 10,000 entries"),
     ],
 )
 def test_a_hostile_file_is_refused_in_bounded_memory(measure, make, error, tmp_path):
@@ -362,13 +114,13 @@ def test_a_hostile_file_is_refused_in_bounded_memory(measure, make, error, tmp_p
 
 def test_a_csv_field_of_a_gigabyte_is_refused_before_the_file_is_read_to_its_end(measure, tmp_path):
     path = tmp_path / "upload"
-    long_field(path)
+    hostile.long_field(path)
     result = measure(path)
     assert "FormatError: Line 2 is longer than 64 MiB" in result["error"]
     assert result["read"] < 150
 
 
-@pytest.mark.parametrize(("make", "rows"), [(long_text_field, 2), (long_stray_quotes, 3)])
+@pytest.mark.parametrize(("make", "rows"), [(hostile.long_text_field, 2), (hostile.long_stray_quotes, 3)])
 def test_a_csv_record_that_is_too_long_or_hopeless_fails_alone(measure, make, rows, tmp_path):
     path = tmp_path / "upload"
     make(path)
@@ -378,7 +130,7 @@ def test_a_csv_record_that_is_too_long_or_hopeless_fails_alone(measure, make, ro
 
 def test_a_long_text_that_thousands_of_rows_share_is_read_in_bounded_memory(measure, tmp_path):
     path = tmp_path / "upload"
-    repeated_value(path)
+    hostile.repeated_value(path)
     assert measure(path)["rows"] == 2_000
 
 
