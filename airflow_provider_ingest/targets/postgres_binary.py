@@ -28,6 +28,9 @@ END = b"\xff\xff"
 INTEGERS = {"smallint": 2, "integer": 4, "bigint": 8}
 """Bytes of integers."""
 
+WHOLE = frozenset({pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64})
+"""Whole numbers that NumPy has; the engine's 128 bits go as text."""
+
 TEXTS = ("text", "character varying", "character(")
 ZONES = {
     "timestamp": False,
@@ -140,9 +143,10 @@ def _is_varying(dtype: pl.DataType, type_: str) -> bool:
 def _fixed(column: pl.Series, type_: str) -> Fixed | None:
     """How values of this dtype become bytes of this type, if each takes as many."""
     dtype = column.dtype
-    if dtype.is_integer() and type_ in INTEGERS:
+    is_whole = dtype in WHOLE
+    if is_whole and type_ in INTEGERS:
         return Fixed(f">i{INTEGERS[type_]}", _fill_numbers) if _fits(column, INTEGERS[type_]) else None
-    if (dtype.is_integer() or dtype.is_decimal()) and type_.startswith("numeric"):
+    if (is_whole or dtype.is_decimal()) and type_.startswith("numeric"):
         return _numeric(column)
     if dtype == pl.Float64 and type_ == "double precision":
         return Fixed(">f8", _fill_numbers)

@@ -261,3 +261,16 @@ def test_records_that_the_table_numbers_are_numbered_in_the_order_of_the_file(da
     database.run(f"INSERT INTO goods (sku, stock) VALUES ('{skus[0]}', 0)")
     write(target, batch([{"sku": sku, "stock": 1} for sku in skus]))
     assert [sku for (sku,) in database.run("SELECT sku FROM goods ORDER BY id")] == skus
+
+
+def test_numbers_beyond_64_bits_are_stored_or_refused_by_themselves(database: Database) -> None:
+    database.run("CREATE TABLE sums (id integer, total numeric, small bigint)")
+    rows = [
+        {"id": 1, "total": 2**70, "small": 1},
+        {"id": 2, "total": 3, "small": 2**70},
+        {"id": 3, "total": 4, "small": 5},
+    ]
+    wide = {"total": pl.Int128, "small": pl.Int128}
+    result = write(database.target(into("sums", "id", "total", "small")), batch(rows, schema=wide))
+    assert counts(result) == (2, 0, 0, 1)
+    assert database.run("SELECT * FROM sums ORDER BY id") == [(1, 2**70, 1), (3, 4, 5)]

@@ -119,6 +119,8 @@ def test_slices_of_a_frame_follow_each_other(cursor: psycopg.Cursor[Any]) -> Non
         (pl.Series([-(2**31) - 1]), "integer"),
         (pl.Series([2**63], dtype=pl.UInt64), "bigint"),
         (pl.Series([Decimal(10) ** 18], dtype=pl.Decimal(38, 5)), "numeric"),
+        (pl.Series([1], dtype=pl.Int128), "bigint"),
+        (pl.Series([1], dtype=pl.Int128), "numeric"),
         (pl.Series(["1"]), "integer"),
         (pl.Series([1]), "text"),
         (pl.Series([1.5]), "real"),
