@@ -10,11 +10,11 @@ import psycopg
 
 from airflow_provider_ingest.importers.mapping import DuplicateStrategy
 from airflow_provider_ingest.importers.table import ColumnKind
+from airflow_provider_ingest.postgres.copy import copy_frame
 from airflow_provider_ingest.runs.frames import SET_PREFIX
 from airflow_provider_ingest.targets.defaults import with_constants
 from airflow_provider_ingest.targets.definition import TablePlan
 from airflow_provider_ingest.targets.direct import DirectWriter
-from airflow_provider_ingest.targets.postgres_copy import copy_frame
 from airflow_provider_ingest.targets.postgres_refusals import ROW_STATES, refusal_of, refusal_of_state
 from airflow_provider_ingest.targets.postgres_upsert import upsert
 from airflow_provider_ingest.targets.refusals import Refusal, duplicate

@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from airflow_provider_ingest.targets.postgres_binary import END, SIGNATURE, BinaryRows
+from airflow_provider_ingest.postgres.binary import END, SIGNATURE, BinaryRows
 
 SLICE = 10_000
 """Rows encoded at a time: one slice is sent while the next is encoded, so that the server never waits for rows."""

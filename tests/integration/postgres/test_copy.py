@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from airflow_provider_ingest.targets.postgres_binary import BinaryRows
-from airflow_provider_ingest.targets.postgres_copy import copy_frame
+from airflow_provider_ingest.postgres.binary import BinaryRows
+from airflow_provider_ingest.postgres.copy import copy_frame
 
 TYPES = {
     "small": "smallint",
