@@ -18,6 +18,7 @@ SLICE = 10_000
 def copy_frame(cursor: Any, table: str, frame: pl.DataFrame, types: Mapping[str, str]) -> None:
     """COPY a frame into a table whose columns have the frame's names.
 
+    :param cursor: of psycopg, or of psycopg2, which sends only what is complete.
     :param table: quoted name.
     :param types: the columns' types as PostgreSQL writes them; those it does not name are written as text.
     """
@@ -32,7 +33,12 @@ def copy_frame(cursor: Any, table: str, frame: pl.DataFrame, types: Mapping[str,
     with ThreadPoolExecutor(1, "ingest-encode") as encoder:
         parts = _one_ahead(encoder, encode, frame)
         first = next(parts)  # made ready while the server still works on what came before
-        with cursor.copy(f"COPY {table} ({names}) FROM STDIN (FORMAT {form})") as copy:
+        statement = f"COPY {table} ({names}) FROM STDIN (FORMAT {form})"
+        if hasattr(cursor, "copy_expert"):
+            whole = b"".join([start, first(), *(part() for part in parts), end])
+            cursor.copy_expert(statement, io.BytesIO(whole))
+            return
+        with cursor.copy(statement) as copy:
             copy.write(start)
             copy.write(first())
             for part in parts:

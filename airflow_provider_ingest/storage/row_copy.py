@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import io
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import text
@@ -15,17 +12,25 @@ from airflow_provider_ingest.runs.failure import INVALID_DATA
 from airflow_provider_ingest.storage.sql_store_base import ROWS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable
-
     from sqlalchemy.orm import Session
 
 SLICE = 10_000
-"""Rows that are turned into text or tuples at a time."""
+"""Rows that are turned into tuples at a time."""
 
-ESCAPES = {"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"}
-"""What PostgreSQL's text format wants escaped."""
+TYPES = {
+    "run_id": "bigint",
+    "row_number": "bigint",
+    "chunk_index": "integer",
+    "line_number": "bigint",
+    "status": "character varying",
+    "message": "character varying",
+    "data": "text",
+    "errors": "text",
+    "trace": "text",
+}
+"""The columns with their types on PostgreSQL."""
 
-COLUMNS = ("run_id", "row_number", "chunk_index", "line_number", "status", "message", "data", "errors", "trace")
+COLUMNS = tuple(TYPES)
 
 
 def write_rows(session: Session, run_id: int, index: int, rows: pl.DataFrame) -> None:
@@ -42,9 +47,12 @@ def write_rows(session: Session, run_id: int, index: int, rows: pl.DataFrame) ->
         pl.col("data", "errors", "trace"),
     )
     connection = session.connection()
-    driver = connection.dialect.driver
-    if connection.dialect.name == "postgresql" and driver in ("psycopg", "psycopg2"):
-        _copy(connection.connection.driver_connection, driver, frame)
+    if connection.dialect.name == "postgresql" and connection.dialect.driver in ("psycopg", "psycopg2"):
+        from airflow_provider_ingest.postgres.copy import copy_frame  # its imports are for tasks that work rows
+
+        raw: Any = connection.connection.driver_connection
+        with raw.cursor() as cursor:
+            copy_frame(cursor, ROWS.name, frame, TYPES)
     elif connection.dialect.name == "sqlite":
         marks = ", ".join("?" * len(COLUMNS))
         statement = f"INSERT INTO {ROWS.name} ({', '.join(COLUMNS)}) VALUES ({marks})"
@@ -54,51 +62,3 @@ def write_rows(session: Session, run_id: int, index: int, rows: pl.DataFrame) ->
         statement = f"INSERT INTO {ROWS.name} ({', '.join(COLUMNS)}) VALUES (:{', :'.join(COLUMNS)})"
         for part in frame.iter_slices(SLICE):
             connection.execute(text(statement), part.to_dicts())
-
-
-def _copy(raw: Any, driver: str, frame: pl.DataFrame) -> None:
-    """COPY through the driver, as PostgreSQL's text format: JSON is full of quotes, which CSV would write twice."""
-    statement = f"COPY {ROWS.name} ({', '.join(COLUMNS)}) FROM STDIN"
-    with raw.cursor() as cursor, closing(_one_ahead(_lines, frame.iter_slices(SLICE))) as parts:
-        if driver == "psycopg":
-            with cursor.copy(statement) as copy:
-                for part in parts:
-                    copy.write(part)
-        else:
-            for part in parts:
-                cursor.copy_expert(statement, io.BytesIO(part))
-
-
-def _one_ahead(work: Callable[[pl.DataFrame], bytes], frames: Iterable[pl.DataFrame]) -> Generator[bytes]:
-    """What the work makes of each frame, made while the server takes what came before: it is the slower one."""
-    with ThreadPoolExecutor(1, "ingest-log-lines") as maker:
-        ready: Future[bytes] | None = None
-        for frame in frames:
-            making = maker.submit(work, frame)
-            if ready is not None:
-                yield ready.result()
-            ready = making
-        if ready is not None:
-            yield ready.result()
-
-
-def _lines(frame: pl.DataFrame) -> bytes:
-    """The rows as lines of tab-separated fields, escaped as PostgreSQL wants it.
-
-    JSON holds backslashes, but tabs and line ends only as escapes: looking at the finished lines costs a
-    fraction of looking for these in each field.
-    """
-    lines = _tab_separated(frame, ("\\",))
-    is_plain = lines.count(b"\n") == frame.height and lines.count(b"\t") == frame.height * (frame.width - 1)
-    return lines if is_plain and b"\r" not in lines else _tab_separated(frame, ("\\", "\t", "\n", "\r"))
-
-
-def _tab_separated(frame: pl.DataFrame, special: tuple[str, ...]) -> bytes:
-    escaped = pl.col(pl.String)
-    for character in special:
-        escaped = escaped.str.replace_all(character, ESCAPES[character], literal=True)
-    file = io.BytesIO()
-    frame.with_columns(escaped).write_csv(
-        file, include_header=False, separator="\t", quote_style="never", null_value=r"\N"
-    )
-    return file.getvalue()
