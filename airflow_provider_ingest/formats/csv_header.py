@@ -9,10 +9,11 @@ from itertools import pairwise
 
 from airflow_provider_ingest.exceptions import FormatError
 from airflow_provider_ingest.formats.csv_dialect import CsvOptions
-from airflow_provider_ingest.formats.csv_exact import NEWLINE, Grammar, in_other_dialect, recover
+from airflow_provider_ingest.formats.csv_exact import NEWLINE, Grammar
+from airflow_provider_ingest.formats.csv_recover import meant_cells
 from airflow_provider_ingest.formats.csv_rows import EXTRA
 from airflow_provider_ingest.formats.csv_sniff import SampleRecord, sample_records
-from airflow_provider_ingest.formats.csv_types import is_value, is_year, kind_of
+from airflow_provider_ingest.formats.csv_types import is_value, is_year, kind_of, shape_of
 from airflow_provider_ingest.runs.frames import LINE_NUMBER, ROW_NUMBER
 
 _RESERVED = (ROW_NUMBER, LINE_NUMBER, EXTRA)
@@ -56,6 +57,8 @@ def find_layout(sample: bytes, rules: Grammar, options: CsvOptions) -> Layout:
     first = 0
     if options.header_row is None and options.skip_rows is None:
         first = _preamble(records, width)
+        if first and len(_cells(records[first - 1], table, rules, width)) == width and not _is_named(records[first]):
+            first -= 1  # names with another delimiter than the rows
     has_header = _has_header(records[first:], width, options)
     while not has_header and first > 0 and len(records[first - 1].cells or ()) == width:
         first -= 1
@@ -76,6 +79,9 @@ def find_layout(sample: bytes, rules: Grammar, options: CsvOptions) -> Layout:
     names = _trimmed(names, body, width) if has_header else [""] * width
     if options.column_names:
         names = list(options.column_names)
+    elif has_header and _is_too_short(names, body, width):
+        warnings.append(_too_short(len(names), width))
+        names = [""] * (width - len(names)) + names if _is_counted(body) else names + [""] * (width - len(names))
     columns, renamed = unique_names(names)
     last = records[first + rows + repeats - 1] if rows else None
     return Layout(
@@ -192,34 +198,41 @@ def _has_header(records: Sequence[SampleRecord], width: int, options: CsvOptions
     body = [record.texts() for record in records[1:_LOOKED_AT] if record.cells and len(record.cells) == width]
     if not body:
         return not any(is_value(kind_of(text)) for text in first)
-    votes = 0
-    for place, text in enumerate(first[:width]):
-        kinds = Counter(kind_of(row[place]) for row in body if row[place].strip())
-        if not kinds:
-            continue
-        kind, number = kinds.most_common(1)[0]
-        if not is_value(kind) or number * 5 < sum(kinds.values()) * 4:
-            continue
-        own = kind_of(text)
-        if own in ("words", "other") or (is_year(text) and not all(is_year(row[place]) for row in body)):
-            votes += 1
-        elif own == kind:
-            votes -= 1
+    votes = sum(
+        _vote(text, [row[place] for row in body if row[place].strip()]) for place, text in enumerate(first[:width])
+    )
     return votes >= 0 if votes or _is_named(records[0]) else False
+
+
+def _vote(text: str, below: Sequence[str]) -> int:
+    """What a column says about the cell above it: 1 it is a name, -1 it is a value like the others, 0 nothing."""
+    if not below:
+        return 0
+    kind, number = Counter(kind_of(cell) for cell in below).most_common(1)[0]
+    if number * 5 < len(below) * 4:
+        return 0
+    own = kind_of(text)
+    if is_value(kind):
+        if own in ("words", "other") or (is_year(text) and not all(is_year(cell) for cell in below)):
+            return 1
+        return -1 if own == kind else 0
+    shape, number = Counter(shape_of(cell) for cell in below).most_common(1)[0]
+    if not shape or number * 5 < len(below) * 4:
+        return 0
+    return -1 if shape_of(text) == shape else 1
 
 
 def _cells(record: SampleRecord, text: bytes, rules: Grammar, width: int) -> list[str]:
     """The cells of a header record; one with stray quotes or another delimiter is recovered as well as it can be."""
-    if record.cells is not None and (len(record.cells) > 1 or width == 1):
-        texts, quote = record.texts(), rules.dialect.quote
-        parts = [part for text in texts for part in text.split(quote)] if quote else texts
-        # "a""b" is most probably two names between which the delimiter is missing.
-        return parts if len(texts) < len(parts) == width and all(parts) else texts
-    raw = text[record.start : record.stop]
-    cells, is_whole = recover(rules, raw, width)
-    if not is_whole:
-        cells = in_other_dialect(rules, raw, width) or cells
-    return [cell.decode(errors="replace") for cell in cells]
+    cells = record.cells
+    if cells is None or len(cells) < width:
+        meant = meant_cells(rules, text[record.start : record.stop], width)
+        cells = meant if cells is None or len(meant) == width else cells
+    names = [cell.decode(errors="replace") for cell in cells]
+    if len(names) == 1 and len(words := names[0].split()) == width:
+        return words
+    is_quoted = all(len(name) > 2 and name[0] == name[-1] == "'" for name in names)
+    return [name[1:-1] for name in names] if is_quoted else names
 
 
 def _repeats(header: Sequence[SampleRecord], following: Sequence[SampleRecord]) -> int:
@@ -252,3 +265,20 @@ def _trimmed(names: list[str], body: Sequence[Sequence[bytes]], width: int) -> l
     if len(names) == width - 1 and whole and not any(row[-1].strip() for row in whole):
         return [*names, ""]
     return names
+
+
+def _is_too_short(names: Sequence[str], body: Sequence[Sequence[bytes]], width: int) -> bool:
+    """Whether all rows have more fields than the header has names; a single row may as well be the one in error."""
+    widths = Counter(len(row) for row in body)
+    return len(names) < width and widths[width] > 1 and not widths[len(names)]
+
+
+def _is_counted(body: Sequence[Sequence[bytes]]) -> bool:
+    """Whether the first fields are the numbers of the rows: that column goes without a name in some programs' files."""
+    first = [row[0] for row in body if row]
+    return any(first == [b"%d" % number for number in range(start, start + len(first))] for start in (0, 1))
+
+
+def _too_short(names: int, width: int) -> str:
+    more = "1 more column" if width - names == 1 else f"{width - names} more columns"
+    return f"The header has {names} names, the rows have {width} fields: {more} without a name."

@@ -16,7 +16,8 @@ import numpy.typing as npt
 
 from airflow_provider_ingest.exceptions import FormatError
 from airflow_provider_ingest.formats import csv_exact
-from airflow_provider_ingest.formats.csv_exact import LOOKAHEAD_BYTES, MAX_LINE, MAX_RECORD, NEWLINE, Grammar
+from airflow_provider_ingest.formats.csv_exact import MAX_LINE, MAX_RECORD, NEWLINE, Grammar
+from airflow_provider_ingest.formats.csv_recover import LOOKAHEAD_BYTES, broken_end
 
 Positions = npt.NDArray[np.int64]
 
@@ -253,7 +254,7 @@ def _broken(
         return newline.end(), csv_exact.TOO_LONG
     if not is_last and (newline is None or newline.end() + LOOKAHEAD_BYTES > size):
         return -1, ""
-    end = csv_exact.broken_end(rules, data, start, fault, size, width, is_last)
+    end = broken_end(rules, data, start, fault, size, width, is_last)
     # The reason may depend on the record's own bytes only: the reader of a chunk sees no more of the file.
     opened = rules.opened.match(data, fault, end)
     return end, csv_exact.OPEN_QUOTE if opened is None or opened.end() == end else csv_exact.STRAY_QUOTE

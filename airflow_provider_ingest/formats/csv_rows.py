@@ -16,6 +16,7 @@ from airflow_provider_ingest.formats import csv_exact
 from airflow_provider_ingest.formats.csv_arrow import ARROW_BLOCK, BOM, is_utf8, read_arrow, text_frame
 from airflow_provider_ingest.formats.csv_exact import Grammar
 from airflow_provider_ingest.formats.csv_index import Block, Positions
+from airflow_provider_ingest.formats.csv_recover import meant_cells
 from airflow_provider_ingest.runs.frames import LINE_NUMBER, MALFORMED, ROW_NUMBER
 
 EXTRA = "_extra"
@@ -145,18 +146,8 @@ class BlockRows:
 
     def _refuse(self, index: int, reason: str, cells: list[bytes] | None = None) -> None:
         if cells is None:
-            cells = self._plausible(self._raw(index)[:_MAX_DATA])
+            cells = meant_cells(self._rules, self._raw(index)[:_MAX_DATA], len(self._columns))
         self._malformed[index] = (reason, cells)
-
-    def _plausible(self, raw: bytes) -> list[bytes]:
-        """The cells that can be made out in a malformed record."""
-        width = len(self._columns)
-        cells = self._rules.cells(raw)
-        if cells is None:
-            cells, is_whole = csv_exact.recover(self._rules, raw, width)
-            if is_whole:
-                return cells
-        return csv_exact.in_other_dialect(self._rules, raw, width) or cells
 
     def _raw(self, index: int) -> bytes:
         """A record without its newline."""

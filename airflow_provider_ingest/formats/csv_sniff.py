@@ -10,11 +10,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from airflow_provider_ingest.formats.csv_dialect import DELIMITERS, CsvOptions, Dialect
-from airflow_provider_ingest.formats.csv_exact import NEWLINE, Grammar, grammar, recover
-from airflow_provider_ingest.formats.csv_types import kind_of
+from airflow_provider_ingest.formats.csv_exact import NEWLINE, Grammar, grammar
+from airflow_provider_ingest.formats.csv_recover import recover
+from airflow_provider_ingest.formats.csv_types import is_value, kind_of
 
 UNUSED_DELIMITER = "\x1f"
 """Delimiter of a table of one column whose text holds commas."""
@@ -24,9 +25,13 @@ _MAX_BYTES = 128 << 10
 _MAX_CELLS = 64
 _LEAST_SCORE = 0.1
 _UNEVEN_START = 0.6
-_UNUSUAL = re.compile(r"[|~@#<>:;,^&!*¦§¬·]{2,4}|[#&!¦§¬]")
+_UNUSUAL = re.compile(r"[|~@#<>:;,^&!*¦§¬·]{2,4}|[#&!¦§¬\x02-\x08\x0b\x0c\x0e-\x1e]")
 """What else may be a delimiter, if each line has as many of it: two to four marks in a row, or one of a few."""
+_RARE = "/$_%+=*\\"
+"""What is in texts so often that only names above values make a delimiter of it."""
 _UNUSUAL_PRICE = 0.8
+_BLANK_PRICE = 0.9
+_UNUSUAL_QUOTES = "`|~^*$%#"
 _LINES_LOOKED_AT = 40
 
 
@@ -105,7 +110,17 @@ def _unusual(sample: bytes) -> list[str]:
         times, even = Counter(line.count(mark) for line in lines).most_common(1)[0]
         if number >= len(lines) and times > 1 and even * 3 >= len(lines) * 2:
             found.append(mark)
-    return found
+    return found + [mark for mark in _RARE if _is_between_names_and_values(lines, mark)]
+
+
+def _is_between_names_and_values(lines: list[str], mark: str) -> bool:
+    """Whether each line has equally many of the mark, two at least, with no value in the first but values below."""
+    rows = [line.split(mark) for line in lines]
+    if len(rows) < 2 or len(rows[0]) < 3 or any(len(row) != len(rows[0]) or not row[0].strip() for row in rows):
+        return False
+    kinds = [[kind_of(cell) for cell in row] for row in rows]
+    below = [any(is_value(row[place]) for row in kinds[1:]) for place in range(len(rows[0]))]
+    return all(kind == "words" for kind in kinds[0]) and any(below)
 
 
 def _is_doubled(sample: bytes, delimiter: str) -> bool:
@@ -126,15 +141,29 @@ def _quotes(sample: bytes, delimiter: str, options: CsvOptions) -> list[str]:
         beside = sample.count(b"'" + mark) + sample.count(b"'\n") + sample.count(b"'\r")
         if beside >= 2:
             found.append("'")
+    if b'"' not in sample:
+        found += [
+            quote for quote in _UNUSUAL_QUOTES if quote not in delimiter and _is_around_fields(sample, mark, quote)
+        ]
     return found
 
 
+def _is_around_fields(sample: bytes, mark: bytes, quote: str) -> bool:
+    """Whether about as many fields start with it as end with it."""
+    sign = quote.encode()
+    opening = sample.count(mark + sign) + sample.count(b"\n" + sign)
+    closing = sample.count(sign + mark) + sample.count(sign + b"\n") + sample.count(sign + b"\r")
+    return min(opening, closing) > 2 and abs(opening - closing) <= 1 + opening // 10
+
+
 def _with_escape(sample: bytes, dialect: Dialect) -> Dialect:
-    """The dialect with a backslash before quotes, if that mends broken records."""
+    """The dialect with a backslash before quotes, if that mends most of the broken records."""
+    if dialect.quote == "'" and b'""' in sample and not re.search(rb'(?<!")"(?:"")*(?!")', sample):
+        return replace(dialect, escape='"')  # quotes were doubled before they were replaced
     if not dialect.quote or b"\\" + dialect.quote.encode() not in sample:
         return dialect
-    escaped = Dialect(delimiter=dialect.delimiter, quote=dialect.quote, escape="\\")
-    return escaped if _broken(sample, escaped) < _broken(sample, dialect) else dialect
+    escaped = replace(dialect, escape="\\")
+    return escaped if _broken(sample, escaped) * 2 < _broken(sample, dialect) else dialect
 
 
 def _broken(sample: bytes, dialect: Dialect) -> int:
@@ -154,7 +183,7 @@ def _score(sample: bytes, dialect: Dialect) -> float:
         return 0.0
     widths = Counter(map(len, rows))
     width, number = max(widths.items(), key=lambda item: (item[1], item[0]))
-    if width == 1 or (dialect.delimiter == " " and width < 3):
+    if width == 1 or (dialect.delimiter == " " and width < 3 and not _is_quoted(rows, dialect.quote)):
         return 0.0
     even = (number / len(rows)) ** 2 * (width - 1) / width
     cells = [text for row in rows for text in row[:_MAX_CELLS]]
@@ -170,6 +199,8 @@ def _score(sample: bytes, dialect: Dialect) -> float:
         price *= 0.7
     elif len(dialect.delimiter) > 1 and dialect.delimiter.strip() != dialect.delimiter:
         price *= 0.95
+    elif all(cell.startswith(" ") for row in rows for cell in row[1:]):
+        price *= _BLANK_PRICE  # the blank belongs to the delimiter
     elif dialect.delimiter[0] not in DELIMITERS:
         price *= _UNUSUAL_PRICE
     return even * (known**2) * whole**2 * price
@@ -178,6 +209,11 @@ def _score(sample: bytes, dialect: Dialect) -> float:
 def _is_known(text: str, quote: str) -> bool:
     """Whether a field as written looks whole: it is quoted, or of a kind."""
     return (quote != "" and text.startswith(quote)) or kind_of(text) != "other" or _is_prose(text)
+
+
+def _is_quoted(rows: list[list[str]], quote: str) -> bool:
+    """Whether every other row has a quoted field."""
+    return quote != "" and sum(any(cell.startswith(quote) for cell in row) for row in rows) * 2 > len(rows)
 
 
 def _words(sample: bytes) -> list[str]:

@@ -16,6 +16,7 @@ _LINK = re.compile(r"(?:https?|ftp|s3|file)://[^\s,;|]+|[\w.+-]+@[\w-]+(?:\.[\w-
 _WORDS = re.compile(r"[\w \n\r\xa0.'’&()/\\%#+*!?@°$€£=-]*")
 _YEAR = re.compile(r"(?:1[89]|20|21)\d\d")
 _LONGEST = 4096
+_LONGEST_CODE, _DIGITS_OF_A_CODE = 40, 3
 
 
 def kind_of(text: str) -> str:
@@ -39,3 +40,13 @@ def is_value(kind: str) -> bool:
 def is_year(text: str) -> bool:
     """Whether the cell may be a year, which names columns as well."""
     return _YEAR.fullmatch(text.strip()) is not None
+
+
+def shape_of(text: str) -> str:
+    """``A9999`` of ``B0412``: letters and digits as such; empty unless it may be a code, with three digits or more.
+
+    >>> shape_of("SKU-0412"), shape_of("item 7")
+    ('AAA-9999', '')
+    """
+    shape = re.sub(r"\d", "9", re.sub(r"[^\W\d_]", "A", text.strip()[:_LONGEST_CODE]))
+    return shape if shape.count("9") >= _DIGITS_OF_A_CODE and "A" in shape else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -31,6 +32,21 @@ class Table:
     columns: tuple[str, ...] = ()
     facts: dict[str, Any] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+
+    def records(self) -> list[list[Any]]:
+        """Every record of the file in its order, the malformed ones as they were most probably meant.
+
+        Those may have fewer or more cells than there are columns. The header is no record: see ``columns``, and
+        ``facts["has_header"]`` of a CSV for whether the names are the file's own.
+        """
+        from airflow_provider_ingest.formats.csv_rows import EXTRA
+
+        found = {row[0]: list(row[2:]) for row in self.frame.rows()}
+        for number, data in self.malformed.select(ROW_NUMBER, "data").rows():
+            cells = json.loads(data or "{}")
+            surplus = cells.pop(EXTRA, [])
+            found[number] = [*cells.values(), *surplus]
+        return [found[number] for number in sorted(found)]
 
 
 def read_table(path: Any, **options: Any) -> Table:

@@ -1,146 +1,153 @@
-"""One table, polluted in the ways of the Pollock benchmark (Vitagliano et al., VLDB 2023): generated, nothing copied.
+"""Clean tables polluted in the ways of the Pollock benchmark (Vitagliano et al., VLDB 2023), and in some more.
 
-Every field of the table is quoted, lines end with CRLF. A pollution touches the whole file or one place in one row.
+The kinds are that benchmark's, as is what is expected of each: the table as it was before. Everything is generated.
+A pollution touches the whole file, or one place in one row.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-HEADER = ["DATE", "TIME", "Qty", "PRODUCTID", "Price", "ProductType", "ProductDescription", "URL", "Comments"]
-_NAMES = (
-    "Men's Trail Boots",
-    "Rain Jacket, Light",
-    'Round Table 48"',
-    "Kids' Hat",
-    'Boxer, 5" Inseam',
-    "Fly Rod 8 Wt.",
-    "Coffee Table",
-)
-_TEXTS = (
-    "Light boots for men, rugged enough for every season yet quick on the feet.",
-    "The next level of protection. From running, biking or walking the dog, it won't let you down.",
-    "A lightweight rod that can be used with one hand or with two, as you like it.",
-    "Crisp action and a light feel in our 8\\'9\" rod, designed for her.",
-    "Our kids' hat: warm, soft and ready to go from bus stop to trail, and back.",
-)
+from tests.unit.formats.polluted_tables import Clean
 
-
-def rows(number: int = 83) -> list[list[str]]:
-    """The data rows."""
-    return [
-        [
-            f"{at % 28 + 1:02}/{at // 28 + 1:02}/2018",
-            f"{at % 24:02}:{at * 15 % 60:02}",
-            str(at * 7 % 31),
-            f"{'MRYC'[at % 4]}{'GIYC'[at % 3]}-{1000 + at * 97 % 9000}",
-            f"${at * 13 % 90}.{at * 7 % 100:02}",
-            _NAMES[at % len(_NAMES)],
-            _TEXTS[at % len(_TEXTS)],
-            f"https://www.example.com/product/P_{at}.html",
-            "",
-        ]
-        for at in range(number)
-    ]
+DELIMITERS = (" ", ", ", ";", "\t", "|", ":", "\t\t", "||", "~", "^")
+KNOWN = {"delimiter": ",", "quote": '"', "escape": '"', "header_row": 1}
 
 
 @dataclass(frozen=True, slots=True)
 class Polluted:
-    """A file and what is to be read from it.
+    """A file and what is expected of it.
 
-    :param lost: the data rows, from 0, that cannot be read as they were meant.
+    :param header: the names; ``None`` where the file has none.
+    :param rows: the data rows as they were meant.
+    :param broken: those of them, from 0, of which no reader can be certain.
+    :param extra: further records in the file, that belong to another table.
     :param given: the options of someone who knows the file.
-    :param names: the columns; ``None`` where they cannot be known.
     """
 
+    kind: str
     name: str
     data: bytes
+    header: list[str] | None
     rows: list[list[str]]
-    names: list[str] | None = field(default_factory=lambda: list(HEADER))
-    lost: tuple[int, ...] = ()
+    broken: frozenset[int] = frozenset()
+    extra: int = 0
     given: dict[str, Any] = field(default_factory=dict)
 
 
-def quoted(cell: str, quote: str = '"', escape: str | None = None) -> str:
-    """A field as the file has it."""
-    return quote + cell.replace(quote, (quote if escape is None else escape) + quote) + quote
-
-
-def line(cells: list[str], delimiter: str = ",", quote: str = '"', escape: str | None = None) -> str:
-    """A record without its newline."""
-    return delimiter.join(quoted(cell, quote, escape) for cell in cells)
-
-
-def whole(table: list[list[str]], newline: str = "\r\n", **how: Any) -> str:
-    """A file."""
-    return "".join(line(cells, **how) + newline for cells in table)
-
-
-KNOWN = {"delimiter": ",", "quote": '"', "escape": '"', "header_row": 1}
-
-
-def files() -> Iterator[Polluted]:
+def of_the_file(table: Clean) -> Iterator[Polluted]:
     """Pollutions of the whole file."""
-    data = rows()
-    table = [HEADER, *data]
-    clean = whole(table)
+    header, rows, clean = table.header, table.rows, table.text()
 
-    def one(name: str, text: str, **facts: Any) -> Polluted:
+    def one(kind: str, text: str | bytes, name: str = "", **facts: Any) -> Polluted:
         given = {**KNOWN, **facts.pop("given", {})}
-        return Polluted(name, text.encode(), facts.pop("rows", data), given=given, **facts)
+        data = text.encode() if isinstance(text, str) else text
+        facts = {"header": header, "rows": rows, **facts}
+        return Polluted(kind, name or kind, data, given=given, **facts)
 
     yield one("source", clean)
     yield one("no_trailing_newline", clean.removesuffix("\r\n"))
     yield one("double_trailing_newline", clean + "\r\n")
-    names = [f"column_{at}" for at in range(1, 10)]
-    yield one("no_header", whole(data), names=names, given={"header_row": None, "has_header": False})
+    yield one("header_only", table.text([header]), rows=[])
+    yield one("one_data_row", table.text([header, rows[0]]), rows=rows[:1])
+    no_header = {"header_row": None, "skip_rows": 0, "has_header": False}
+    yield one("no_header", table.text(rows), header=None, given=no_header)
     for number in (2, 3):
-        yield one(f"header_multirow_{number}", whole([HEADER] * (number - 1) + table))
-    preamble = whole([["PREAMBLE", *[""] * 8], [""] * 9])
-    yield one("preamble", preamble + clean, given={"header_row": 3})
-    for name, width in (("less", 8), ("same", 9), ("more", 10)):
-        second = [[f"{name} {at} {place}" for place in range(width)] for at in range(84)]
-        if width == 9:
-            yield one(f"multitable_{name}", clean + whole(second), rows=data + second)
-        else:
-            lost = tuple(range(83, 167))
-            yield one(f"multitable_{name}", clean + whole(second), rows=data + second, lost=lost)
-    yield one("header_only", whole([HEADER]), rows=[])
-    yield one("one_data_row", whole(table[:2]), rows=data[:1])
-    for name, newline in (("0xA", "\n"), ("0xD", "\r")):
-        yield one(f"record_delimiter_{name}", whole(table, newline))
-    for name, delimiter in (("0x20", " "), ("0x2C_0x20", ", "), ("0x3B", ";"), ("0x9", "\t"), ("two", "||")):
-        yield one(f"field_delimiter_{name}", whole(table, delimiter=delimiter), given={"delimiter": delimiter})
-    yield one("quotation_char_0x27", whole(table, quote="'"), given={"quote": "'", "escape": "'"})
-    yield one("escape_char_0x5C", whole(table, escape="\\"), given={"escape": "\\"})
-    unescaped = tuple(at for at, cells in enumerate(data) if any('"' in cell for cell in cells))
-    yield one("escape_char_0x00", whole(table, escape=""), lost=unescaped, given={"escape": None})
+        names = [" ".join([name] * number) for name in header]
+        text = table.text([header] * number + rows)
+        yield one("header_multirow", text, f"header_multirow_{number}", header=names, given={"header_rows": number})
+    for name, above in _preambles(len(header)):
+        lines = above.count("\n")
+        yield one("preamble", above + clean, f"preamble_{name}", given={"header_row": lines + 1})
+        yield one("preamble", above + clean, f"preamble_{name}_skipped",
+                  given={"header_row": None, "skip_rows": lines, "has_header": True})  # fmt: skip
+    for delimiter in DELIMITERS:
+        if delimiter != ":" or table.quotes_all:  # times hold colons
+            yield one("field_delimiter", table.text(delimiter=delimiter), f"field_delimiter_{delimiter!r}",
+                      given={"delimiter": delimiter})  # fmt: skip
+    yield one("record_delimiter", table.text(newline="\n"), "record_delimiter_LF")
+    yield one("record_delimiter", table.text(newline="\r"), "record_delimiter_CR")
+    yield one("quotation_char", table.text(quote="'"), given={"quote": "'", "escape": "'"})
+    yield one("escape_char", table.text(escape="\\"), "escape_char_backslash", given={"escape": "\\"})
+    for encoding in ("utf-8-sig", "utf-16", "latin-1", "cp1252"):
+        data = clean.encode(encoding, "replace")
+        if data.decode(encoding) == clean:
+            yield one("encoding", data, f"encoding_{encoding}", given={"encoding": encoding})
+    yield from _unescaped(table, one)
+    yield from _two_tables(table, one)
 
 
-def places(lines: tuple[int, ...]) -> Iterator[Polluted]:
-    """Pollutions of one place: in each of these lines (0: the header), in each column."""
-    data = rows()
-    table = [HEADER, *data]
-    texts = [line(cells) for cells in table]
+def _preambles(width: int) -> Iterator[tuple[str, str]]:
+    commas = "," * (width - 1)
+    if width > 2:
+        yield "delimited", f"PREAMBLE{commas}\r\n{commas}\r\n"
+        yield "delimited_quoted", f'"PREAMBLE"{commas}\r\n'
+        yield "plain", "Report of the third quarter\r\n"
+        yield "plain_empty_line", "Report of the third quarter\r\n\r\n"
 
-    def put(at: int, name: str, text: str) -> Polluted:
-        changed = [*texts[:at], text, *texts[at + 1 :]]
-        lost = (at - 1,) if at else ()
-        return Polluted(
-            name, "".join(f"{one}\r\n" for one in changed).encode(), data, None if not at else HEADER, lost, KNOWN
-        )
 
-    for at in lines:
-        fields = [quoted(cell) for cell in table[at]]
-        for column in range(len(HEADER)):
-            yield put(at, f"more_sep_row{at}_col{column}", ",".join([*fields[:column], "", *fields[column:]])
-                      if column else "," + ",".join(fields))  # fmt: skip
-            if column:
-                joined = [*fields[: column - 1], fields[column - 1] + fields[column], *fields[column + 1 :]]
-                yield put(at, f"less_sep_row{at}_col{column}", ",".join(joined))
-            stray = [*fields]
-            stray[column] = '""' + stray[column][1:]
-            yield put(at, f"extra_quote_row{at}_col{column}", ",".join(stray))
-        yield put(at, f"field_delimiter_row{at}_0x20", " ".join(fields))
+def _unescaped(table: Clean, one: Any) -> Iterator[Polluted]:
+    """Quotes in a quoted text that nothing marks as such."""
+    marked = frozenset(at for at, cells in enumerate(table.rows) if any('"' in cell for cell in cells))
+    if all("\n" not in cell for cells in table.rows for cell in cells):
+        yield one("escape_char", table.text(escape=""), "escape_char_none", broken=marked)
+    if table.quotes_all:
+        marked = frozenset(at for at, cells in enumerate(table.rows) if any("'" in cell for cell in cells))
+        doubled = [[cell.replace('"', '""') for cell in cells] for cells in [table.header, *table.rows]]
+        text = table.text(doubled, quote="'", escape="")
+        given = {"quote": "'", "escape": '"'}
+        yield one("quotation_char", text, "quotation_char_unescaped", broken=marked, given=given)
+
+
+def _two_tables(table: Clean, one: Any) -> Iterator[Polluted]:
+    """Another table below, without anything between: the rows of the first one are expected."""
+    header, rows = table.header, table.rows
+    for name, width in (("less", len(header) - 1), ("same", len(header)), ("more", len(header) + 1)):
+        if width < 2:
+            continue
+        second = [[*cells, "more"][:width] for cells in [header, *rows[:-1]]]
+        text = table.text() + "".join(",".join(_bare(cell) for cell in cells) + "\r\n" for cells in second)
+        yield one("multitable", text, f"multitable_{name}", extra=len(second))
+
+
+def _bare(cell: str) -> str:
+    return '"' + cell.replace('"', '""') + '"' if any(mark in cell for mark in ',"\n') else cell
+
+
+def of_a_row(table: Clean, at: int, columns: Sequence[int]) -> Iterator[Polluted]:
+    """Pollutions of the record ``at``, from 0 for the header, each in each of these columns."""
+    records = [table.header, *table.rows]
+    fields, texts = table.fields(records[at]), [table.line(cells) for cells in records]
+    broken = frozenset({at - 1}) if at else frozenset()
+
+    def put(kind: str, name: str, text: str, newline: str = "\r\n", meant: list[str] | None = None) -> Polluted:
+        ends = [newline if place == at else "\r\n" for place in range(len(texts))]
+        lines = [text if place == at else line for place, line in enumerate(texts)]
+        data = "".join(line + end for line, end in zip(lines, ends, strict=True)).encode()
+        expected = [meant or cells if place == at else cells for place, cells in enumerate(records)]
+        lost = broken if kind != "row_record_delimiter" else frozenset()
+        return Polluted(kind, f"{kind}_row{at}_{name}", data, expected[0], expected[1:], lost, given=KNOWN)
+
+    for column in columns:
+        yield put("row_more_sep", f"col{column}", ",".join([*fields[:column], "", *fields[column:]]))
+        if column:
+            joined = [*fields[: column - 1], fields[column - 1] + fields[column], *fields[column + 1 :]]
+            yield put("row_less_sep", f"col{column}", ",".join(joined))
+        meant = [*records[at]]
+        meant[column] = '"' + meant[column]
+        stray = [*fields]
+        stray[column] = f'"{stray[column]}' if fields[column][:1] != '"' else f'""{stray[column][1:]}'
+        yield put("row_extra_quote", f"col{column}", ",".join(stray), meant=meant)
+    yield put("row_field_delimiter", "blank", " ".join(fields))
+    yield put("row_field_delimiter", "semicolon", ";".join(fields))
+    for name, newline in (("LF", "\n"), ("CR", "\r")):
+        yield put("row_record_delimiter", name, texts[at], newline)
+    yield put("row_quotation_char", "apostrophe", table.line(records[at], quote="'"))
+    yield put("row_escape_char", "backslash", table.line(records[at], escape="\\"))
+    if at and len(fields) > 2:
+        yield put("row_n_fields", "less", ",".join(fields[:-2]), meant=records[at][:-2])
+        yield put("row_n_fields", "more", ",".join([*fields, "x", "y"]), meant=[*records[at], "x", "y"])
+        yield put("row_nul", "inside", texts[at].replace(fields[0], fields[0][:-1] + "\0" + fields[0][-1:], 1),
+                  meant=[records[at][0] + "\0", *records[at][1:]])  # fmt: skip

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from airflow_provider_ingest.formats import csv_exact, csv_index
+from airflow_provider_ingest.formats import csv_exact, csv_index, csv_recover
 from airflow_provider_ingest.formats.csv import plan_csv, read_csv_chunk
 from airflow_provider_ingest.formats.csv_dialect import Dialect
 from airflow_provider_ingest.formats.csv_exact import grammar
@@ -108,8 +108,8 @@ def test_records_do_not_depend_on_where_the_blocks_end(text: str, dialect: Diale
 def test_records_do_not_depend_on_where_the_blocks_end_under_tight_caps(
     monkeypatch: pytest.MonkeyPatch, text: str, dialect: Dialect, width: int, block: int
 ) -> None:
-    for module in (csv_exact, csv_index):
-        monkeypatch.setattr(module, "MAX_RECORD", 24)
+    monkeypatch.setattr(csv_index, "MAX_RECORD", 24)
+    for module in (csv_recover, csv_index):
         monkeypatch.setattr(module, "LOOKAHEAD_BYTES", 8)
     data = text.encode()
     assert records_of(data, dialect, width, block) == records_of(data, dialect, width, 1 << 20)
