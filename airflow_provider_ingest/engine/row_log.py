@@ -24,16 +24,16 @@ def error_documents(failures: pl.DataFrame) -> pl.DataFrame:
     """
     detail = DETAIL_START + pl.col("detail") + ")"
     text = failures.with_columns(pl.concat_str("message", detail, ignore_nulls=True).alias("text"))
-    documents = _single(text) if is_one_each(failures) else _heads_and_validation(text)
+    if is_one_each(failures):
+        return _single(text)
+    documents = _heads_and_validation(text)
     return documents.select(
         ROW_NUMBER,
         "message",
         pl.concat_str(
             pl.lit('{"message":'),
             json_strings(documents["text"]),
-            pl.lit(',"code":'),
-            json_strings(documents["code"]),
-            pl.lit(',"stage":"') + pl.col("stage") + '","validation":{',
+            "," + _reason(documents["code"], documents["stage"]),
             pl.col("validation").fill_null(""),
             pl.lit("}}"),
         ).alias("errors"),
@@ -41,19 +41,31 @@ def error_documents(failures: pl.DataFrame) -> pl.DataFrame:
 
 
 def _single(text: pl.DataFrame) -> pl.DataFrame:
-    """What :func:`_heads_and_validation` gives, where each row has one failure: nothing to group or join."""
-    fields, texts = json_strings(text["field"]), json_strings(text["text"])
-    is_general = text["field"].is_null()
-    member = (fields + ":[" + texts + "]").zip_with(~is_general, pl.Series([""]))
-    invalid = pl.Series([INVALID_DATA])
-    return text.select(
-        ROW_NUMBER,
-        "stage",
-        "code",
-        text["message"].zip_with(is_general, invalid),
-        text["text"].zip_with(is_general, invalid),
-        member.alias("validation"),
+    """The documents of rows with one failure each.
+
+    What stands around the failure's text is the same for all failures of one kind, and there are few kinds.
+    """
+    kind = ("stage", "code", "field")
+    kinds = text.select(kind).unique()
+    reason, member = _reason(kinds["code"], kinds["stage"]), json_strings(kinds["field"]) + ":["
+    is_general = pl.col("field").is_null()
+    kinds = kinds.with_columns(
+        pl.when(is_general)
+        .then(pl.lit('{"message":'))
+        .otherwise('{"message":' + json_strings(pl.Series([INVALID_DATA])) + "," + reason + member)
+        .alias("before"),
+        pl.when(is_general).then("," + reason + "}}").otherwise(pl.lit("]}}")).alias("after"),
     )
+    return text.join(kinds, on=kind, how="left", nulls_equal=True, maintain_order="left").select(
+        ROW_NUMBER,
+        pl.when(is_general).then("message").otherwise(pl.lit(INVALID_DATA)).alias("message"),
+        pl.concat_str("before", json_strings(text["text"]), "after").alias("errors"),
+    )
+
+
+def _reason(code: pl.Series, stage: pl.Series) -> pl.Series:
+    """The members behind the message of each document, up to the first one of ``validation``."""
+    return '"code":' + json_strings(code) + ',"stage":"' + stage + '","validation":{'
 
 
 def _heads_and_validation(text: pl.DataFrame) -> pl.DataFrame:
