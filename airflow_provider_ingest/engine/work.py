@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import polars as pl
 
@@ -75,6 +75,27 @@ def work_chunk(
     return outcome
 
 
+@dataclass(frozen=True, slots=True)
+class _Failed:
+    """How many rows of a batch failed, and for what."""
+
+    rows: int
+    errors: tuple[ErrorCount, ...]
+
+    @classmethod
+    def of(cls, failures: pl.DataFrame) -> _Failed:
+        return cls(failures[ROW_NUMBER].n_unique(), error_counts(failures))
+
+
+@dataclass(frozen=True, slots=True)
+class _Processed:
+    """A batch that is ready to be written."""
+
+    batch: RowBatch
+    processed: Processed
+    failed: _Failed
+
+
 @dataclass(slots=True, kw_only=True)
 class _ChunkWork:
     """One attempt at a chunk."""
@@ -97,49 +118,57 @@ class _ChunkWork:
         """Work all batches."""
         started = time.monotonic()
         with ThreadPoolExecutor(1, "ingest-append") as appender, ThreadPoolExecutor(1, "ingest-log") as logger:
-            for batch, processed in self._processed(batches):
-                self._finish(batch, processed, logger, appender)
+            for work in self._processed(batches):
+                self._finish(work, logger, appender)
             self._await_log()
             self._await_append()
         return ChunkOutcome(counts=self.counts, errors=self.errors, duration=round(time.monotonic() - started, 3))
 
-    def _processed(self, batches: Iterator[RowBatch]) -> Iterator[tuple[RowBatch, Processed]]:
+    def _processed(self, batches: Iterator[RowBatch]) -> Iterator[_Processed]:
         """The batches with what became of them, one ahead of the consumer; only this thread uses the database."""
         lookups, memory = Lookups(self.plan.table, self.transaction), Memory()
         with ThreadPoolExecutor(1, "ingest-read") as reader, ThreadPoolExecutor(1, "ingest-transform") as worker:
             reading = reader.submit(next, batches, None)
-            ready: tuple[RowBatch, Processed] | None = None
+            ready: _Processed | None = None
             while (batch := reading.result()) is not None:
                 reading = reader.submit(next, batches, None)
                 lookups.prepare(batch)
                 if lookups.needs_target:
-                    yield batch, self.plan.process(batch, lookups.find, memory)
+                    yield self._prepared(batch, lookups, memory)
                     continue
-                working = worker.submit(self.plan.process, batch, lookups.find, memory)
+                working = worker.submit(self._prepared, batch, lookups, memory)
                 if ready is not None:
                     yield ready
-                ready = batch, working.result()
+                ready = working.result()
             if ready is not None:
                 yield ready
 
-    def _finish(
-        self, batch: RowBatch, processed: Processed, logger: ThreadPoolExecutor, appender: ThreadPoolExecutor
-    ) -> None:
-        """Write a batch and note what became of its rows."""
+    def _prepared(self, batch: RowBatch, lookups: Lookups, memory: Memory) -> _Processed:
+        """What became of a batch, its records ready to be written."""
+        processed = self.plan.process(batch, lookups.find, memory)
+        if not processed.records.records.is_empty():
+            processed = replace(processed, records=self.transaction.prepare(processed.records))
+        return _Processed(batch, processed, _Failed.of(processed.failures))
+
+    def _finish(self, work: _Processed, logger: ThreadPoolExecutor, appender: ThreadPoolExecutor) -> None:
+        """Write a batch and note what became of its rows: in few words, since the database waits for the next one."""
+        batch, processed, failed = work.batch, work.processed, work.failed
         result: WriteResult | None = None
         failures = processed.failures
         if not processed.records.records.is_empty():
             want_ends = self.row_log == "all"
             result = self.transaction.write(processed.records, want_ends=want_ends)
-            failures = in_order([failures, result.refused])
+            if not result.refused.is_empty():
+                failures = in_order([failures, result.refused])
+                failed = _Failed.of(failures)
         self.counts += Counts(
             created=result.created if result else 0,
             updated=result.updated if result else 0,
             skipped=result.skipped if result else 0,
-            failed=failures[ROW_NUMBER].n_unique(),
+            failed=failed.rows,
         )
-        if not failures.is_empty():
-            self.errors = limited([*self.errors, *error_counts(failures)])
+        if failed.rows:
+            self.errors = limited([*self.errors, *failed.errors])
         self._await_log()
         self.logging = logger.submit(self._log, appender, batch, processed, failures, result, self.counts)
         self.handlers.set_aside(batch, processed.records, failures)

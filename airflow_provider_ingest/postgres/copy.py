@@ -15,48 +15,53 @@ SLICE = 10_000
 """Rows encoded at a time: one slice is sent while the next is encoded, so that the server never waits for rows."""
 
 
-def copy_frame(cursor: Any, table: str, frame: pl.DataFrame, types: Mapping[str, str]) -> None:
-    """COPY a frame into a table whose columns have the frame's names.
+class CopyRows:
+    """A frame on its way into a table: the first slice is encoded at once, the others while they are sent."""
 
-    :param cursor: of psycopg, or of psycopg2, which sends only what is complete.
-    :param table: quoted name.
-    :param types: the columns' types as PostgreSQL writes them; those it does not name are written as text.
-    """
-    names = ", ".join('"' + name.replace('"', '""') + '"' for name in frame.columns)
-    rows = BinaryRows.of(frame, types)
-    encode: Callable[[pl.DataFrame], Any]
-    if rows is not None:
-        form, encode, start, end = "binary", rows.encode, SIGNATURE, END
-    else:
-        frame = as_text(frame)
-        form, encode, start, end = "csv", _encoded_column if frame.width == 1 else _encoded, b"", b""
-    with ThreadPoolExecutor(1, "ingest-encode") as encoder:
-        parts = _one_ahead(encoder, encode, frame)
-        first = next(parts)  # made ready while the server still works on what came before
-        statement = f"COPY {table} ({names}) FROM STDIN (FORMAT {form})"
+    def __init__(self, frame: pl.DataFrame, types: Mapping[str, str]) -> None:
+        """:param types: the columns' types as PostgreSQL writes them; those it does not name are written as text."""
+        self._names = ", ".join('"' + name.replace('"', '""') + '"' for name in frame.columns)
+        rows = BinaryRows.of(frame, types)
+        self._encode: Callable[[pl.DataFrame], Any]
+        if rows is not None:
+            self._form, self._encode, self._start, self._end = "binary", rows.encode, SIGNATURE, END
+        else:
+            frame = as_text(frame)
+            self._form, self._start, self._end = "csv", b"", b""
+            self._encode = _encoded_column if frame.width == 1 else _encoded
+        self._slices = frame.iter_slices(SLICE)
+        self._first = self._encode(next(self._slices, frame))
+
+    def send(self, cursor: Any, table: str) -> None:
+        """COPY the rows, once, into a table whose columns have the frame's names.
+
+        :param cursor: of psycopg, or of psycopg2, which sends only what is complete.
+        :param table: quoted name.
+        """
+        statement = f"COPY {table} ({self._names}) FROM STDIN (FORMAT {self._form})"
         if hasattr(cursor, "copy_expert"):
-            whole = b"".join([start, first(), *(part() for part in parts), end])
-            cursor.copy_expert(statement, io.BytesIO(whole))
+            cursor.copy_expert(statement, io.BytesIO(b"".join(self._parts())))
             return
         with cursor.copy(statement) as copy:
-            copy.write(start)
-            copy.write(first())
-            for part in parts:
-                copy.write(part())
-            copy.write(end)
+            for part in self._parts():
+                copy.write(part)
+
+    def _parts(self) -> Iterator[Any]:
+        """What goes to the server, in order; while a slice is on its way, the next one is encoded."""
+        yield self._start
+        part = self._first
+        with ThreadPoolExecutor(1, "ingest-encode") as encoder:
+            for following in self._slices:
+                encoding = encoder.submit(self._encode, following)
+                yield part
+                part = encoding.result()
+        yield part
+        yield self._end
 
 
-def _one_ahead(
-    encoder: ThreadPoolExecutor, encode: Callable[[pl.DataFrame], Any], frame: pl.DataFrame
-) -> Iterator[Callable[[], Any]]:
-    """Calls that wait for each slice, the next one being encoded meanwhile."""
-    slices = frame.iter_slices(SLICE)
-    ready = encoder.submit(encode, next(slices))
-    for part in slices:
-        following = encoder.submit(encode, part)
-        yield ready.result
-        ready = following
-    yield ready.result
+def copy_frame(cursor: Any, table: str, frame: pl.DataFrame, types: Mapping[str, str]) -> None:
+    """COPY a frame into a table whose columns have the frame's names: :class:`CopyRows`, made and sent."""
+    CopyRows(frame, types).send(cursor, table)
 
 
 def _encoded(frame: pl.DataFrame) -> memoryview:

@@ -119,11 +119,13 @@ class RecordBatch:
     :param records: :data:`ROW_NUMBER`, then the attributes in the types of the target's columns, then for each
         attribute in ``conditional`` a Boolean column ``SET_PREFIX + attribute``: where it is false the column
         keeps its default (insert) or its value (update).
+    :param ahead: what the target that is to write the batch has made of it; nobody else looks into it.
     """
 
     records: pl.DataFrame
     conditional: tuple[str, ...] = ()
     children: tuple[ChildBatch, ...] = ()
+    ahead: Any = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -169,8 +169,13 @@ class ChunkTransaction(Protocol):
     def lookup(self, table: str, key: str, value: str, keys: pl.Series, *, create_missing: bool) -> pl.DataFrame:
         """Like :meth:`Target.lookup`, seeing what this transaction wrote; a dry run leaves nothing behind."""
 
+    def prepare(self, batch: RecordBatch) -> RecordBatch:
+        """The batch with what can be done for it before the database is asked: called from another thread, while the
+        batch before it is written. May return it as it is.
+        """
+
     def write(self, batch: RecordBatch, *, want_ends: bool = False) -> WriteResult:
-        """Write a batch; rows that the database refuses come back as failures, the others stand."""
+        """Write a batch, prepared or not; rows that the database refuses come back as failures, the others stand."""
 
     def commit(self, outcome: ChunkOutcome) -> None:
         """Write the marker and commit; a dry run rolls back instead."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from typing import Protocol
 
 import polars as pl
@@ -12,7 +13,7 @@ from airflow_provider_ingest.runs.frames import FAILURES, ROW_NUMBER, ChildBatch
 from airflow_provider_ingest.targets.definition import TablePlan
 from airflow_provider_ingest.targets.refusals import failures_frame
 from airflow_provider_ingest.targets.statements import POSITION
-from airflow_provider_ingest.targets.writer import SKIPPED, TableWriter, Tally
+from airflow_provider_ingest.targets.writer import SKIPPED, Prepared, TableWriter, Tally
 
 PARENT = "_parent"
 
@@ -43,11 +44,18 @@ class BatchWriter:
         self._writers = writers
         self._attempt = attempt
 
+    def prepare(self, batch: RecordBatch) -> RecordBatch:
+        """Number the rows and have their writer do what needs no database, unless others refer to them."""
+        if batch.children:
+            return batch
+        root = _numbered(batch.records)
+        return replace(batch, ahead=(root, self._writers[""].prepare(root.drop(ROW_NUMBER), batch.conditional)))
+
     def write(self, batch: RecordBatch, *, want_ends: bool) -> WriteResult:
         """Write a batch. A refused nested row fails its root row as a whole: what was written of it is
         taken back, and the rest is written again.
         """
-        root = batch.records.with_row_index(POSITION).with_columns(pl.col(POSITION).cast(pl.Int64))
+        root, prepared = batch.ahead or (_numbered(batch.records), None)
         failures = pl.DataFrame(schema=FAILURES)
         while True:
             remaining = root
@@ -55,13 +63,15 @@ class BatchWriter:
                 remaining = root.filter(~pl.col(ROW_NUMBER).is_in(failures.get_column(ROW_NUMBER).implode()))
             try:
                 with self._attempt() if batch.children else nullcontext():
-                    tally = self._write_root(remaining, batch, want_ends)
+                    tally = self._write_root(remaining, batch, want_ends, prepared)
                 break
             except _ChildRefused as refused:
                 failures = pl.concat([failures, refused.failures])
                 for writer in self._writers.values():
                     writer.reset()
-        own = failures_frame(tally.refused, root.get_column(ROW_NUMBER), batch.records, self._plan.hidden)
+        if tally.refused:
+            own = failures_frame(tally.refused, root.get_column(ROW_NUMBER), batch.records, self._plan.hidden)
+            failures = pl.concat([failures, own])
         ends = None
         if want_ends:
             ends = tally.ends(remaining.get_column(POSITION)).join(root.select(POSITION, ROW_NUMBER), on=POSITION)
@@ -70,17 +80,18 @@ class BatchWriter:
             created=tally.created_count,
             updated=tally.updated_count,
             skipped=tally.skipped_count,
-            refused=pl.concat([failures, own]).sort(ROW_NUMBER, maintain_order=True),
+            refused=failures.sort(ROW_NUMBER, maintain_order=True),
             ends=ends,
         )
 
-    def _write_root(self, root: pl.DataFrame, batch: RecordBatch, want_ends: bool) -> Tally:
+    def _write_root(self, root: pl.DataFrame, batch: RecordBatch, want_ends: bool, prepared: Prepared | None) -> Tally:
         has_children = bool(batch.children)
         tally = self._writers[""].write(
             root.drop(ROW_NUMBER),
             batch.conditional,
             want_ends=want_ends or has_children,
             references=_referred(self._plan, batch.children),
+            prepared=prepared,
         )
         if has_children:
             self._write_children(self._plan, batch.children, _surviving(root.get_column(POSITION), tally))
@@ -95,7 +106,7 @@ class BatchWriter:
             below = plan.child(child.name)
             if below is None or child.records.is_empty():
                 continue
-            numbered = child.records.with_row_index(POSITION).with_columns(pl.col(POSITION).cast(pl.Int64))
+            numbered = _numbered(child.records)
             keys = parents.select(
                 pl.col(POSITION).alias(PARENT), *(pl.col(there).alias(here) for here, there in below.parent)
             )
@@ -118,6 +129,12 @@ class BatchWriter:
                 raise _ChildRefused(failures_frame(tally.refused, numbers, child.records, below.hidden, child.name))
             if child.children:
                 self._write_children(below, child.children, _surviving(frame.get_column(POSITION), tally))
+
+
+def _numbered(records: pl.DataFrame) -> pl.DataFrame:
+    """The rows with their positions in the batch."""
+    positions = pl.int_range(records.height, dtype=pl.Int64, eager=True).alias(POSITION)
+    return positions.to_frame().hstack(records.get_columns())
 
 
 def _referred(plan: TablePlan, children: Sequence[ChildBatch]) -> tuple[str, ...]:

@@ -66,6 +66,10 @@ class SqlChunk:
             return found
         return pl.concat([found, outside(table, key, value, missing, create_missing=True)], how="vertical_relaxed")
 
+    def prepare(self, batch: RecordBatch) -> RecordBatch:
+        """Do what needs no database."""
+        return self._batches.prepare(batch)
+
     def write(self, batch: RecordBatch, *, want_ends: bool = False) -> WriteResult:
         """Write a batch; rows that the database refuses come back as failures, the others stand."""
         self._must_be_open()

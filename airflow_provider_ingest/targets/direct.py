@@ -10,7 +10,7 @@ import polars as pl
 from airflow_provider_ingest.targets.definition import TablePlan
 from airflow_provider_ingest.targets.staged import Refused, StagedWriter
 from airflow_provider_ingest.targets.statements import POSITION, Statements
-from airflow_provider_ingest.targets.writer import Tally
+from airflow_provider_ingest.targets.writer import Prepared, Tally
 
 
 class DirectWriter(StagedWriter):
@@ -30,13 +30,22 @@ class DirectWriter(StagedWriter):
     def put(self, table: str, frame: pl.DataFrame) -> None:
         """Insert a frame into a table (quoted name) by the database's fastest way; raises as the driver does."""
 
-    def direct(self, frame: pl.DataFrame, tally: Tally) -> bool:
-        """Straight into the table: rows without a key, or with keys that have all been new so far."""
-        if self.plan.key is not None and not (self.expects_new and self.plan.has_unique_key):
+    def put_prepared(self, table: str, prepared: Prepared) -> None:
+        """Insert the rows of a batch."""
+        self.put(table, prepared.frame.drop(POSITION))
+
+    @property
+    def is_direct(self) -> bool:
+        """Whether the next rows go straight into the table: there is no key, or all keys have been new so far."""
+        return self.plan.key is None or (self.expects_new and self.plan.has_unique_key)
+
+    def direct(self, prepared: Prepared) -> bool:
+        """Straight into the table, if that is worth a try."""
+        if not self.is_direct:
             return False
         try:
             with self.savepoint():
-                self.put(self.grammar.qualified(self.plan), frame.drop(POSITION))
+                self.put_prepared(self.grammar.qualified(self.plan), prepared)
         except Refused:
             self.expects_new = False
         except self.closed:

@@ -25,6 +25,7 @@ from airflow_provider_ingest.targets.writer import (
     CREATED,
     SKIPPED,
     UPDATED,
+    Prepared,
     TableWriter,
     Tally,
     refuse_missing_keys,
@@ -48,7 +49,13 @@ class GenericWriter(TableWriter):
         self._newer = plan.key.newer_column if plan.key else None
 
     def write(
-        self, frame: pl.DataFrame, conditional: Sequence[str], *, want_ends: bool, references: Sequence[str]
+        self,
+        frame: pl.DataFrame,
+        conditional: Sequence[str],
+        *,
+        want_ends: bool,
+        references: Sequence[str],
+        prepared: Prepared | None = None,
     ) -> Tally:
         """Write what can be written."""
         tally = Tally(rows=frame.height)

@@ -19,7 +19,7 @@ from airflow_provider_ingest.targets.mysql_refusals import refusal_of
 from airflow_provider_ingest.targets.refusals import Refusal, duplicate
 from airflow_provider_ingest.targets.staged import Refused
 from airflow_provider_ingest.targets.statements import DEFAULT_PREFIX, POSITION, TURN, Grammar, Statements
-from airflow_provider_ingest.targets.writer import CREATED, SKIPPED, UPDATED, Tally
+from airflow_provider_ingest.targets.writer import CREATED, SKIPPED, UPDATED, Prepared, Tally
 
 STAGED_TYPES = {
     ColumnKind.INTEGER: "decimal(20, 0)",
@@ -90,23 +90,29 @@ class MysqlWriter(DirectWriter):
         """What the error says of the rows."""
         return refusal_of(error, self.plan)
 
-    def write(
-        self, frame: pl.DataFrame, conditional: Sequence[str], *, want_ends: bool, references: Sequence[str]
-    ) -> Tally:
-        """Write what can be written; numbers that MySQL cannot store are refused before it sees them."""
+    def prepare(self, frame: pl.DataFrame, conditional: Sequence[str], references: Sequence[str] = ()) -> Prepared:
+        """Refuse numbers that MySQL cannot store before it sees them, too."""
         floats = [name for name, dtype in frame.schema.items() if dtype.is_float()]
         odd = frame.filter(pl.any_horizontal(~pl.col(floats).is_finite())) if floats else frame.clear()
+        storable = frame.filter(~pl.col(POSITION).is_in(odd.get_column(POSITION).implode())) if odd.height else frame
+        prepared = super().prepare(storable, conditional, references)
+        prepared.tally.rows = frame.height
+        prepared.tally.refuse(odd.get_column(POSITION).to_list(), NOT_FINITE)
+        return prepared
+
+    def write(
+        self,
+        frame: pl.DataFrame,
+        conditional: Sequence[str],
+        *,
+        want_ends: bool,
+        references: Sequence[str],
+        prepared: Prepared | None = None,
+    ) -> Tally:
+        """Write what can be written."""
         unknown = self.plan.key is None and any(name not in frame.columns for name in references)
         self._learned = {} if unknown else None
-        tally = super().write(
-            frame.filter(~pl.col(POSITION).is_in(odd.get_column(POSITION).implode())) if odd.height else frame,
-            conditional,
-            want_ends=want_ends,
-            references=references,
-        )
-        tally.rows = frame.height
-        tally.refuse(odd.get_column(POSITION).to_list(), NOT_FINITE)
-        return tally
+        return super().write(frame, conditional, want_ends=want_ends, references=references, prepared=prepared)
 
     def add_columns(self, frame: pl.DataFrame, conditional: Sequence[str], references: Sequence[str]) -> pl.DataFrame:
         """Add constants of the mapped class."""

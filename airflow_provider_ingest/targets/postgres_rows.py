@@ -10,7 +10,7 @@ import psycopg
 
 from airflow_provider_ingest.importers.mapping import DuplicateStrategy
 from airflow_provider_ingest.importers.table import ColumnKind
-from airflow_provider_ingest.postgres.copy import copy_frame
+from airflow_provider_ingest.postgres.copy import CopyRows
 from airflow_provider_ingest.runs.frames import SET_PREFIX
 from airflow_provider_ingest.targets.defaults import with_constants
 from airflow_provider_ingest.targets.definition import TablePlan
@@ -19,7 +19,7 @@ from airflow_provider_ingest.targets.postgres_refusals import ROW_STATES, refusa
 from airflow_provider_ingest.targets.postgres_upsert import upsert
 from airflow_provider_ingest.targets.refusals import Refusal, duplicate
 from airflow_provider_ingest.targets.statements import DEFAULT_PREFIX, POSITION, TURN, Grammar, Statements
-from airflow_provider_ingest.targets.writer import Tally
+from airflow_provider_ingest.targets.writer import Prepared, Tally
 
 STAGED_TYPES = {
     ColumnKind.INTEGER: "bigint",
@@ -112,9 +112,26 @@ class PostgresWriter(DirectWriter):
             expression = f"nextval(pg_get_serial_sequence('{table}', '{name}'))"
         return [row[0] for row in self.fetch(f"SELECT {expression} FROM generate_series(1, {count})")]
 
+    def prepare(self, frame: pl.DataFrame, conditional: Sequence[str], references: Sequence[str] = ()) -> Prepared:
+        """Begin to encode the rows, too: the server need not wait for that once it has those before."""
+        prepared = super().prepare(frame, conditional, references)
+        if self.is_direct and not conditional and not prepared.frame.is_empty():
+            prepared.load = self._copied(prepared.frame.drop(POSITION))
+        return prepared
+
+    def _copied(self, frame: pl.DataFrame) -> CopyRows:
+        return CopyRows(frame, {column.name: column.sql_type for column in self.plan.shape.columns})
+
     def put(self, table: str, frame: pl.DataFrame) -> None:
         """COPY."""
-        copy_frame(self.cursor, table, frame, {column.name: column.sql_type for column in self.plan.shape.columns})
+        self._copied(frame).send(self.cursor, table)
+
+    def put_prepared(self, table: str, prepared: Prepared) -> None:
+        """COPY what was begun."""
+        if prepared.load is None:
+            super().put_prepared(table, prepared)
+        else:
+            prepared.load.send(self.cursor, table)
 
     def create_rows(self, frame: pl.DataFrame) -> None:
         """Create the temporary table, gone with the transaction."""
@@ -135,7 +152,7 @@ class PostgresWriter(DirectWriter):
 
     def load(self, frame: pl.DataFrame) -> None:
         """COPY into the temporary table."""
-        copy_frame(self.cursor, self.rows, frame, {name: self._type(name) for name in frame.columns})
+        CopyRows(frame, {name: self._type(name) for name in frame.columns}).send(self.cursor, self.rows)
 
     def apply(self, statements: Statements, where: str, tally: Tally, want_ends: bool) -> None:
         """One statement for the common upsert, two for everything else."""

@@ -20,7 +20,14 @@ from airflow_provider_ingest.runs.frames import SET_PREFIX
 from airflow_provider_ingest.targets.definition import TablePlan
 from airflow_provider_ingest.targets.refusals import Refusal, duplicate, failed_check, unknown_reference
 from airflow_provider_ingest.targets.statements import DEFAULT_PREFIX, POSITION, TURN, Grammar, Statements
-from airflow_provider_ingest.targets.writer import TableWriter, Tally, refuse_existing, refuse_missing_keys, turns
+from airflow_provider_ingest.targets.writer import (
+    Prepared,
+    TableWriter,
+    Tally,
+    refuse_existing,
+    refuse_missing_keys,
+    turns,
+)
 
 FLOOR = 256
 """Stretches of up to this many rows are not halved but written row by row."""
@@ -76,7 +83,7 @@ class StagedWriter(TableWriter):
         """Add the columns that are filled on insert alone."""
         return frame
 
-    def direct(self, frame: pl.DataFrame, tally: Tally) -> bool:
+    def direct(self, prepared: Prepared) -> bool:
         """Try to write without the temporary table; ``False`` if that cannot be or was refused."""
         return False
 
@@ -86,30 +93,41 @@ class StagedWriter(TableWriter):
 
     # the way of a batch -------------------------------------------------------------------------------------------
 
-    def write(
-        self, frame: pl.DataFrame, conditional: Sequence[str], *, want_ends: bool, references: Sequence[str]
-    ) -> Tally:
-        """Write what can be written."""
+    def prepare(self, frame: pl.DataFrame, conditional: Sequence[str], references: Sequence[str] = ()) -> Prepared:
+        """Refuse rows without a key, add columns and find the rows that have to wait for others."""
         tally = Tally(rows=frame.height)
         given = frozenset(frame.columns)
-        attributes = tuple(name for name in frame.columns if name not in OWN and not name.startswith(SET_PREFIX))
         frame = refuse_missing_keys(self.plan, frame, tally)
         if frame.is_empty():
-            return tally
+            return Prepared(tally=tally, given=given, frame=frame)
         frame = self.add_columns(frame, conditional, references)
         turn = turns(self.plan, frame)
-        self._has_second_turn = bool((turn == 2).any())
+        return Prepared(tally=tally, given=given, frame=frame, turn=turn, has_second_turn=bool((turn == 2).any()))
+
+    def write(
+        self,
+        frame: pl.DataFrame,
+        conditional: Sequence[str],
+        *,
+        want_ends: bool,
+        references: Sequence[str],
+        prepared: Prepared | None = None,
+    ) -> Tally:
+        """Write what can be written."""
+        attributes = tuple(name for name in frame.columns if name not in OWN and not name.startswith(SET_PREFIX))
+        prepared = prepared or self.prepare(frame, conditional, references)
+        tally, frame = prepared.tally, prepared.frame
+        if frame.is_empty():
+            return tally
+        self._has_second_turn = prepared.has_second_turn
         known = [name for name in references if name in frame.columns]
-        if (
-            not conditional
-            and not self._has_second_turn
-            and len(known) == len(references)
-            and self.direct(frame, tally)
-        ):
+        if not conditional and not self._has_second_turn and len(known) == len(references) and self.direct(prepared):
             tally.references = frame.select(POSITION, *known) if references else None
             return tally
-        extra = tuple(name for name in frame.columns if name not in given and not name.startswith(DEFAULT_PREFIX))
-        frame = frame.insert_column(1, turn.alias(TURN))
+        extra = tuple(
+            name for name in frame.columns if name not in prepared.given and not name.startswith(DEFAULT_PREFIX)
+        )
+        frame = frame.insert_column(1, prepared.turn.alias(TURN))
         statements = Statements(self.plan, self.grammar, self.rows, attributes, frozenset(conditional), extra)
         self._stage(frame, tally)
         low, high = int(frame.item(0, POSITION)), int(frame.item(-1, POSITION))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import polars as pl
 
@@ -66,20 +67,52 @@ class Tally:
         return joined.select(POSITION, end=ended).drop_nulls("end")
 
 
+@dataclass(slots=True, kw_only=True)
+class Prepared:
+    """Rows of a batch with all that can be done to them before the database is asked.
+
+    :param given: the columns that came.
+    :param frame: the rows that remain, with the columns that are added.
+    :param turn: of each row, see :func:`turns`.
+    :param has_second_turn: whether rows have to wait for others.
+    :param load: the frame as the database's fastest way takes it, if it was begun.
+    """
+
+    tally: Tally
+    given: frozenset[str]
+    frame: pl.DataFrame
+    turn: pl.Series = field(default_factory=lambda: pl.Series(dtype=pl.Int16))
+    has_second_turn: bool = False
+    load: Any = None
+
+
 class TableWriter(ABC):
     """Writes batches of one table inside the chunk's transaction."""
 
     def __init__(self, plan: TablePlan) -> None:
         self.plan = plan
 
+    def prepare(self, frame: pl.DataFrame, conditional: Sequence[str]) -> Prepared | None:
+        """What can be done for rows without nested ones while the database still takes those before: called from
+        another thread, so that no statement may be sent. ``None`` if that is nothing.
+        """
+        return None
+
     @abstractmethod
     def write(
-        self, frame: pl.DataFrame, conditional: Sequence[str], *, want_ends: bool, references: Sequence[str]
+        self,
+        frame: pl.DataFrame,
+        conditional: Sequence[str],
+        *,
+        want_ends: bool,
+        references: Sequence[str],
+        prepared: Prepared | None = None,
     ) -> Tally:
         """Write what can be written.
 
         :param frame: ``_pos`` (unique, ascending), the attributes, the ``_set:`` columns of conditional ones.
         :param references: columns of the records that nested rows refer to; given back as a frame with ``_pos``.
+        :param prepared: what :meth:`prepare` made of this very frame.
         """
 
     def reset(self) -> None:  # noqa: B027 - not all need it

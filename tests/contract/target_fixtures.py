@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from uuid import uuid4
 
@@ -149,10 +150,17 @@ def write(
     index: int = 0,
     dry_run: bool = False,
     want_ends: bool = False,
+    ahead: bool = False,
 ) -> WriteResult:
-    """Work one chunk; the result of its last batch."""
+    """Work one chunk; the result of its last batch.
+
+    :param ahead: prepare all batches before the first one is written, in another thread, as the engine may.
+    """
     with target.open_chunk(run_key or str(uuid4()), index, dry_run=dry_run) as chunk:
         assert chunk.recorded is None
+        if ahead:
+            with ThreadPoolExecutor(1) as worker:
+                batches = tuple(worker.map(chunk.prepare, batches))
         results = [chunk.write(one, want_ends=want_ends) for one in batches]
         chunk.commit(outcome(*results))
     return results[-1]

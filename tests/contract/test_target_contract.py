@@ -78,6 +78,22 @@ def test_foreign_keys_and_checks_are_told_by_name(shop: Shop) -> None:
     assert "categories" in foreign
 
 
+@pytest.mark.parametrize("strategy", [None, DuplicateStrategy.UPDATE, DuplicateStrategy.FAIL])
+def test_batches_prepared_ahead_end_as_any_other(shop: Shop, strategy: DuplicateStrategy | None) -> None:
+    rows = [{"sku": f"S{n % 40}", "name": f"name {n}" if n % 7 else None} for n in range(90)]
+    batches = [batch(rows[start : start + 30], first=start + 1) for start in (0, 30, 60)]
+    key: dict[str, Any] = {"on_duplicate": strategy} if strategy else {}
+    foreseen = write(shop.target(products("sku", "name", **key)), *batches, dry_run=True)
+    result = write(shop.target(products("sku", "name", **key)), *batches, ahead=True)
+    assert (counts(result), codes(result)) == (counts(foreseen), codes(foreseen))
+    expected: dict[str, str] = {}
+    for row in rows:
+        sku, name = row["sku"], row["name"]
+        if name is not None and (strategy is DuplicateStrategy.UPDATE or sku not in expected):
+            expected[str(sku)] = name
+    assert dict(shop.rows(PRODUCTS, "sku", "name")) == expected
+
+
 def test_many_refused_rows_leave_all_others(shop: Shop) -> None:
     shop.add(PRODUCTS, *({"sku": f"S{n}", "name": "old"} for n in range(0, 3000, 3)))
     rows = [{"sku": f"S{n}", "name": "x" if n % 50 else None} for n in range(3000)]

@@ -56,9 +56,14 @@ def by_hand(rows: list[tuple[Any, ...]], strategy: DuplicateStrategy | None, uni
 
 
 @settings(max_examples=140, deadline=None)
-@given(ROWS, STRATEGIES, st.booleans(), st.booleans(), st.sampled_from([open_target, open_generic]))
+@given(ROWS, STRATEGIES, st.booleans(), st.booleans(), st.sampled_from([open_target, open_generic]), st.booleans())
 def test_a_chunk_ends_as_its_rows_worked_one_by_one(
-    rows: list[tuple[Any, ...]], strategy: DuplicateStrategy | None, unique: bool, conditional: bool, opened: Any
+    rows: list[tuple[Any, ...]],
+    strategy: DuplicateStrategy | None,
+    unique: bool,
+    conditional: bool,
+    opened: Any,
+    ahead: bool,
 ) -> None:
     rows = [(*row[:3], row[3] or not conditional) for row in rows]
     with TemporaryDirectory() as folder:
@@ -75,7 +80,7 @@ def test_a_chunk_ends_as_its_rows_worked_one_by_one(
             schema={"sku": pl.String, "stock": pl.Int64, "barcode": pl.String},
             conditional={"stock": [row[3] for row in rows]} if conditional else None,
         )
-        result = write(target, made, want_ends=True)
+        result = write(target, made, want_ends=True, ahead=ahead)
         found = connection.execute("SELECT sku, stock, coalesce(barcode, '') FROM items ORDER BY 1, 2, 3").fetchall()
         connection.close()
     table, ends, refused = by_hand(rows, strategy, unique)
