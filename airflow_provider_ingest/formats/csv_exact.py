@@ -45,6 +45,8 @@ class Grammar:
     """One good field, up to a delimiter, a newline or the end."""
     fields: re.Pattern[bytes]
     """As many good fields as follow each other."""
+    each: re.Pattern[bytes]
+    """A good field and the delimiter behind it."""
     opened: re.Pattern[bytes]
     """A quoted field as far as it goes without its closing quote."""
     plain: re.Pattern[bytes]
@@ -56,6 +58,8 @@ class Grammar:
 
     def cells(self, record: bytes) -> list[bytes] | None:
         """The cells of a record without its newline, or ``None`` if it is broken."""
+        if not self.marks.search(record):
+            return record.split(self.delimiter)
         texts = self.texts(record)
         return None if texts is None else [self.value(text) for text in texts]
 
@@ -63,19 +67,8 @@ class Grammar:
         """The fields of a record as they are written, quotes included, or ``None`` if it is broken."""
         if not self.marks.search(record):
             return record.split(self.delimiter)
-        texts: list[bytes] = []
-        position, size = 0, len(record)
-        while True:
-            match = self.field.match(record, position)
-            if match is None:
-                return None
-            texts.append(match.group())
-            position = match.end()
-            if position == size:
-                return texts
-            if not record.startswith(self.delimiter, position):
-                return None
-            position += len(self.delimiter)
+        good = self.fields.match(record)
+        return self.each.findall(record + self.delimiter) if good and good.end() == len(record) else None
 
     def value(self, text: bytes) -> bytes:
         """The value that a good field's text stands for."""
@@ -117,6 +110,7 @@ def grammar(dialect: Dialect) -> Grammar:
         escape,
         re.compile(field, re.DOTALL),
         re.compile(field + b"(?:" + d + field + b")*+", re.DOTALL),
+        re.compile(b"(" + field + b")" + d, re.DOTALL),
         re.compile(opened, re.DOTALL),
         re.compile(text, re.DOTALL),
         re.compile(q + end if quote else b"(?!)", re.DOTALL),

@@ -10,8 +10,8 @@ from itertools import pairwise
 from airflow_provider_ingest.exceptions import FormatError
 from airflow_provider_ingest.formats.csv_dialect import CsvOptions
 from airflow_provider_ingest.formats.csv_exact import NEWLINE, Grammar
+from airflow_provider_ingest.formats.csv_ragged import EXTRA
 from airflow_provider_ingest.formats.csv_recover import meant_cells
-from airflow_provider_ingest.formats.csv_rows import EXTRA
 from airflow_provider_ingest.formats.csv_sniff import SampleRecord, sample_records
 from airflow_provider_ingest.formats.csv_types import is_value, is_year, kind_of, shape_of
 from airflow_provider_ingest.runs.frames import LINE_NUMBER, ROW_NUMBER

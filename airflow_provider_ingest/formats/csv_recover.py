@@ -86,13 +86,15 @@ def recover(rules: Grammar, record: bytes, width: int) -> tuple[list[bytes], boo
     """The most plausible cells of a broken record, and whether there are exactly ``width`` of them.
 
     Every field that starts with a quote is taken as written if it is good; else as one with stray quotes inside,
-    closed at one of the next quotes before a delimiter; else as text that happens to start with a quote. The first
-    combination, in that order of preference, with the right number of cells wins.
+    closed at one of the next quotes before a delimiter; else as text that happens to start with a quote. One bad field
+    alone is tried first; then the first combination, in that order of preference, with the right number of cells wins.
     """
     size, step = len(record), len(rules.delimiter)
     if size > _MAX_RECOVERED:
         return record.split(rules.delimiter), False
     is_possible = record.count(rules.delimiter) >= width - 1
+    if is_possible and (cells := _with_one_bad_field(rules, record, width)) is not None:
+        return cells, True
     failed: set[tuple[int, int]] = set()
     longest: list[tuple[int, int, bool]] = []
     path: list[tuple[int, int, bool]] = []
@@ -124,6 +126,25 @@ def recover(rules: Grammar, record: bytes, width: int) -> tuple[list[bytes], boo
                 continue
         path.pop()
     return _values(rules, record, longest) if longest else record.split(rules.delimiter), False
+
+
+def _with_one_bad_field(rules: Grammar, record: bytes, width: int) -> list[bytes] | None:
+    """The cells of a record all of whose fields are good but one, if there are ``width`` of them."""
+    good = rules.fields.match(record)
+    before = rules.each.findall(record[: good.end()] + rules.delimiter) if good else []
+    start = good.end() + len(rules.delimiter) if good else 0
+    if not record.startswith(rules.delimiter, start - len(rules.delimiter)) and good:
+        return None
+    for end, is_literal in _readings(rules, record, start):
+        after: list[bytes] | None = []
+        if end < len(record):
+            after = (
+                rules.texts(record[end + len(rules.delimiter) :]) if record.startswith(rules.delimiter, end) else None
+            )
+        if after is not None and len(before) + 1 + len(after) == width:
+            bad = record[start:end]
+            return [*map(rules.value, before), bad if is_literal else rules.value(bad), *map(rules.value, after)]
+    return None
 
 
 def _values(rules: Grammar, record: bytes, path: Sequence[tuple[int, int, bool]]) -> list[bytes]:

@@ -16,11 +16,9 @@ from airflow_provider_ingest.formats import csv_exact
 from airflow_provider_ingest.formats.csv_arrow import ARROW_BLOCK, BOM, is_utf8, read_arrow, text_frame
 from airflow_provider_ingest.formats.csv_exact import Grammar
 from airflow_provider_ingest.formats.csv_index import Block, Positions
+from airflow_provider_ingest.formats.csv_ragged import EXTRA, is_plain, ragged_data
 from airflow_provider_ingest.formats.csv_recover import meant_cells
 from airflow_provider_ingest.runs.frames import LINE_NUMBER, MALFORMED, ROW_NUMBER
-
-EXTRA = "_extra"
-"""Key of the surplus fields in the data of a malformed row."""
 
 MAX_RAW = 10_000
 """Characters of a malformed record that are kept as its raw text."""
@@ -41,7 +39,7 @@ class BlockRows:
         self._pads = pads
         self._numbers = np.arange(first, first + block.rows, dtype=np.int64)
         self._lines = block.line_numbers()
-        self._malformed: dict[int, tuple[str, list[bytes]]] = {}
+        self._told: dict[int, tuple[str, str]] = {}
 
     def suspects(self) -> set[int]:
         """Records that PyArrow must not see: broken ones, bad UTF-8, NUL, an escape, a byte order mark."""
@@ -101,8 +99,7 @@ class BlockRows:
             return None
         good = np.delete(kept, [place for place, _ in ragged]) if ragged else kept
         if not self._pads:
-            for place, found in ragged:
-                self._refuse(int(kept[place]), self._width_reason(found))
+            self._refuse_ragged([int(kept[place]) for place, _ in ragged], [found for _, found in ragged])
         frame = text_frame(table, self._columns)
         frame = frame.insert_column(0, pl.Series(ROW_NUMBER, self._numbers[good]))
         frame = frame.insert_column(1, pl.Series(LINE_NUMBER, self._lines[good]))
@@ -136,18 +133,30 @@ class BlockRows:
 
     def malformed(self) -> pl.DataFrame:
         """The malformed records found so far, in file order."""
-        found = []
-        for index, (reason, cells) in sorted(self._malformed.items()):
-            raw = self._raw(index)
-            text = raw[: 4 * MAX_RAW].decode(errors="replace")[:MAX_RAW]
-            data = orjson.dumps(self._data(cells)).decode()
-            found.append((int(self._numbers[index]), int(self._lines[index]), reason, text, data))
-        return pl.DataFrame(found, schema=MALFORMED, orient="row")
+        indexes = sorted(self._told)
+        raws = [self._raw(index)[: 4 * MAX_RAW].decode(errors="replace")[:MAX_RAW] for index in indexes]
+        reasons = [self._told[index][0] for index in indexes]
+        data = [self._told[index][1] for index in indexes]
+        columns = [self._numbers[indexes], self._lines[indexes], reasons, raws, data]
+        return pl.DataFrame(dict(zip(MALFORMED, columns, strict=True)), schema=MALFORMED)
+
+    def _refuse_ragged(self, indexes: Sequence[int], widths: Sequence[int]) -> None:
+        """Refuse records for their number of fields, those of which nothing else can be made out many at a time."""
+        raws = [self._raw(index) for index in indexes]
+        plain = is_plain(raws, len(self._columns), self._rules)
+        at_once = [place for place, is_one in enumerate(plain) if is_one]
+        found = ragged_data([raws[at] for at in at_once], [widths[at] for at in at_once], self._columns, self._rules)
+        data = {width: iter(texts) for width, texts in found.items()}
+        for index, width, is_one in zip(indexes, widths, plain, strict=True):
+            if is_one and width in data:
+                self._told[index] = self._width_reason(width), next(data[width])
+            else:
+                self._refuse(index, self._width_reason(width))
 
     def _refuse(self, index: int, reason: str, cells: list[bytes] | None = None) -> None:
         if cells is None:
             cells = meant_cells(self._rules, self._raw(index)[:_MAX_DATA], len(self._columns))
-        self._malformed[index] = (reason, cells)
+        self._told[index] = reason, orjson.dumps(self._data(cells)).decode()
 
     def _raw(self, index: int) -> bytes:
         """A record without its newline."""

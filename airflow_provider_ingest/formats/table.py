@@ -39,7 +39,7 @@ class Table:
         Those may have fewer or more cells than there are columns. The header is no record: see ``columns``, and
         ``facts["has_header"]`` of a CSV for whether the names are the file's own.
         """
-        from airflow_provider_ingest.formats.csv_rows import EXTRA
+        from airflow_provider_ingest.formats.csv_ragged import EXTRA
 
         found = {row[0]: list(row[2:]) for row in self.frame.rows()}
         for number, data in self.malformed.select(ROW_NUMBER, "data").rows():
