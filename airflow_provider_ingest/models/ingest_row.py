@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import BigInteger, Index, Integer, String, text
+from sqlalchemy import BigInteger, Boolean, Index, Integer, String, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from airflow_provider_ingest.models.base import Base, BigId, Document
@@ -26,6 +26,9 @@ class IngestRow(Base):
 
     There is no foreign key on purpose: a check per row would cost a large run about as much as the log itself, and
     the service never deletes runs, only rows.
+
+    ``among_good`` is true for the failed rows of a run whose log holds good rows too, else null. In a log of failed
+    rows alone the primary key finds them, and an entry for each in a second index would cost as much as the rows.
     """
 
     __tablename__ = "ingest_rows"
@@ -39,9 +42,9 @@ class IngestRow(Base):
     data: Mapped[dict[str, Any]] = mapped_column(Document)
     errors: Mapped[dict[str, Any] | None] = mapped_column(Document)
     trace: Mapped[dict[str, Any] | None] = mapped_column(Document)
+    among_good: Mapped[bool | None] = mapped_column(Boolean)
 
-    # Of failed rows alone: where all rows are logged, entries for the good ones would cost more than the rows.
     __table_args__ = (
-        _partial_index("run_id", "status", "row_number", where="status = 'failed'"),
+        _partial_index("run_id", "among_good", "row_number", where="among_good IS NOT NULL"),
         _partial_index("run_id", "message", "row_number", where="message IS NOT NULL"),
     )

@@ -9,6 +9,7 @@ from sqlalchemy import text
 from airflow_provider_ingest.models import MESSAGE_LENGTH
 from airflow_provider_ingest.runs.columns import LINE_NUMBER, ROW_NUMBER, pl
 from airflow_provider_ingest.runs.failure import INVALID_DATA
+from airflow_provider_ingest.storage.row_groups import FAILED
 from airflow_provider_ingest.storage.sql_store_base import ROWS
 
 if TYPE_CHECKING:
@@ -27,14 +28,18 @@ TYPES = {
     "data": "text",
     "errors": "text",
     "trace": "text",
+    "among_good": "boolean",
 }
 """The columns with their types on PostgreSQL."""
 
 COLUMNS = tuple(TYPES)
 
 
-def write_rows(session: Session, run_id: int, index: int, rows: pl.DataFrame) -> None:
-    """Insert the rows (schema ROW_LOG) in the session's transaction."""
+def write_rows(session: Session, run_id: int, index: int, rows: pl.DataFrame, *, mark_failed: bool) -> None:
+    """Insert the rows (schema ROW_LOG) in the session's transaction.
+
+    :param mark_failed: the run's log holds good rows too.
+    """
     frame = rows.select(
         pl.lit(run_id, dtype=pl.Int64).alias("run_id"),
         pl.col(ROW_NUMBER).alias("row_number"),
@@ -45,6 +50,7 @@ def write_rows(session: Session, run_id: int, index: int, rows: pl.DataFrame) ->
         .then(pl.col("message").str.slice(0, MESSAGE_LENGTH).str.replace_all("\0", "\ufffd", literal=True))
         .alias("message"),
         pl.col("data", "errors", "trace"),
+        pl.when((pl.col("status") == FAILED) & mark_failed).then(True).alias("among_good"),
     )
     connection = session.connection()
     if connection.dialect.name == "postgresql" and connection.dialect.driver in ("psycopg", "psycopg2"):
@@ -52,7 +58,7 @@ def write_rows(session: Session, run_id: int, index: int, rows: pl.DataFrame) ->
 
         raw: Any = connection.connection.driver_connection
         with raw.cursor() as cursor:
-            copy_frame(cursor, ROWS.name, frame, TYPES)
+            copy_frame(cursor, ROWS.name, _without_nulls(frame), TYPES)
     elif connection.dialect.name == "sqlite":
         marks = ", ".join("?" * len(COLUMNS))
         statement = f"INSERT INTO {ROWS.name} ({', '.join(COLUMNS)}) VALUES ({marks})"
@@ -62,3 +68,8 @@ def write_rows(session: Session, run_id: int, index: int, rows: pl.DataFrame) ->
         statement = f"INSERT INTO {ROWS.name} ({', '.join(COLUMNS)}) VALUES (:{', :'.join(COLUMNS)})"
         for part in frame.iter_slices(SLICE):
             connection.execute(text(statement), part.to_dicts())
+
+
+def _without_nulls(frame: pl.DataFrame) -> pl.DataFrame:
+    """Only the columns that hold anything."""
+    return frame.select(column.name for column in frame if column.null_count() < frame.height)

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sqlalchemy import ColumnElement, literal_column, select, text
+from sqlalchemy import ColumnElement, select, text, true
 
 from airflow_provider_ingest.models import MESSAGE_LENGTH
 from airflow_provider_ingest.runs.failure import DETAIL_START, INVALID_DATA
-from airflow_provider_ingest.storage.sql_store_base import ROWS
+from airflow_provider_ingest.storage.sql_store_base import ROWS, RUNS
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
 FAILED = "failed"
-HAS_FAILED: ColumnElement[bool] = ROWS.c.status == literal_column(f"'{FAILED}'")
-"""Written out and not bound, so that every plan may use the index that has the failed rows alone."""
-
 # A logged message is the group's message alone, or followed by what came instead (RowFailure.text).
 # PostgreSQL's JSON functions refuse the escape of NUL, which values may hold; it is no part of a message.
 _POSTGRESQL = r"""
@@ -38,6 +35,12 @@ EXISTS (
 """
 
 
+def has_failed(session: Session, run_id: int) -> ColumnElement[bool]:
+    """The condition for the failed rows of a run: of those among good ones, that of the index which has them alone."""
+    logs_good = session.scalar(select(RUNS.c.logs_good).where(RUNS.c.id == run_id))
+    return ROWS.c.among_good == true() if logs_good else ROWS.c.status == FAILED
+
+
 def in_group(session: Session, run_id: int, group: str) -> list[ColumnElement[bool]]:
     """Conditions for the rows of a group: a general message, or ``field: message``.
 
@@ -46,11 +49,11 @@ def in_group(session: Session, run_id: int, group: str) -> list[ColumnElement[bo
     are looked through.
     """
     if group == INVALID_DATA:
-        return [HAS_FAILED, ROWS.c.message.is_(None)]
+        return [has_failed(session, run_id), ROWS.c.message.is_(None)]
     group = group.replace("\0", "\ufffd")
     general = ROWS.c.message == group[:MESSAGE_LENGTH]
     if session.execute(select(ROWS.c.row_number).where(ROWS.c.run_id == run_id, general).limit(1)).first():
         return [general]
     looked_through = _POSTGRESQL if session.get_bind().dialect.name == "postgresql" else _SQLITE
     condition = text(looked_through).bindparams(message_group=group, message_start=group + DETAIL_START)
-    return [HAS_FAILED, condition]  # type: ignore[list-item]  # a text is a condition to WHERE
+    return [has_failed(session, run_id), condition]  # type: ignore[list-item]  # a text is a condition to WHERE

@@ -6,16 +6,17 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import ColumnElement, delete, func, select
+from sqlalchemy import ColumnElement, delete, func, select, update
 
 from airflow_provider_ingest.runs.records import Page, RowRecord
 from airflow_provider_ingest.storage.row_copy import write_rows
-from airflow_provider_ingest.storage.row_groups import FAILED, HAS_FAILED, in_group
+from airflow_provider_ingest.storage.row_groups import FAILED, has_failed, in_group
 from airflow_provider_ingest.storage.sql_store_base import ROWS, RUNS, SqlBase
 from airflow_provider_ingest.storage.sql_store_chunks import lock_chunk
 
 if TYPE_CHECKING:
     import polars as pl
+    from sqlalchemy.orm import Session
 
 BATCH_BYTES = 8_000_000
 """About how much of the log one batch of failed rows holds in memory."""
@@ -39,21 +40,22 @@ class RowLog(SqlBase):
 
         Has no effect once the chunk's outcome is recorded: what comes then is from an attempt that was given up.
         """
+        mark_failed = not rows.is_empty() and self._logs_good(run_id, rows)
         while not rows.is_empty():
             with self._transaction() as session:
                 if lock_chunk(session, run_id, index)["finished_at"] is not None:
                     return
                 # SQLite has one writer at a time: others shall not wait long for it.
                 most = LOGGED_AT_ONCE if session.get_bind().dialect.name == "sqlite" else rows.height
-                write_rows(session, run_id, index, rows.head(most))
+                write_rows(session, run_id, index, rows.head(most), mark_failed=mark_failed)
             rows = rows.slice(most)
 
     def rows(
         self, run_id: int, *, page: int, per_page: int, status: str | None = None, message: str | None = None
     ) -> Page[RowRecord]:
         """Logged rows by row number; ``message`` limits to a general or ``field: message`` group."""
-        conditions = _conditions(run_id, status)
         with self._transaction() as session:
+            conditions = _conditions(session, run_id, status)
             if message is not None:
                 conditions += in_group(session, run_id, message)
             total = session.scalar(select(func.count()).select_from(ROWS).where(*conditions)) or 0
@@ -85,8 +87,8 @@ class RowLog(SqlBase):
 
     def count_rows(self, run_id: int, status: str | None = None) -> int:
         """How many rows are logged."""
-        query = select(func.count()).select_from(ROWS).where(*_conditions(run_id, status))
         with self._transaction() as session:
+            query = select(func.count()).select_from(ROWS).where(*_conditions(session, run_id, status))
             return session.scalar(query) or 0
 
     def prune_rows(self, before: datetime, *, dry_run: bool = False) -> int:
@@ -99,17 +101,28 @@ class RowLog(SqlBase):
             return sum(self.count_rows(run_id) for run_id in expired)
         return sum(deleted for run_id in expired for deleted in self._delete_rows(run_id))
 
+    def _logs_good(self, run_id: int, rows: pl.DataFrame) -> bool:
+        """Whether the run's log holds good rows, as its first rows have it: failed ones are marked in all or in none.
+
+        Noted in a transaction of its own: chunks that begin together wait for that, and not for each other's rows.
+        """
+        noted = select(RUNS.c.logs_good).where(RUNS.c.id == run_id)
+        with self._transaction() as session:
+            logs_good = session.scalar(noted)
+        if logs_good is None:
+            has_good = bool((rows["status"] != FAILED).any())
+            first = update(RUNS).where(RUNS.c.id == run_id, RUNS.c.logs_good.is_(None))
+            with self._transaction() as session:
+                session.execute(first.values(logs_good=has_good))
+                logs_good = session.scalar(noted)
+        return bool(logs_good)
+
     def _failed_after(self, run_id: int, after: int, size: int) -> tuple[list[RowRecord], int]:
         """The next failed rows and about how many bytes they are."""
         size_of = func.length(ROWS.c.data) + func.coalesce(func.length(ROWS.c.errors), 0)
-        query = (
-            select(*RECORD, size_of)
-            .where(*_conditions(run_id, FAILED), ROWS.c.row_number > after)
-            .order_by(ROWS.c.row_number)
-            .limit(size)
-        )
+        query = select(*RECORD, size_of).where(ROWS.c.row_number > after).order_by(ROWS.c.row_number).limit(size)
         with self._transaction() as session:
-            found = session.execute(query).all()
+            found = session.execute(query.where(*_conditions(session, run_id, FAILED))).all()
         return [_row(row) for row in found], sum(row[-1] for row in found)
 
     def _delete_rows(self, run_id: int) -> Iterator[int]:
@@ -131,10 +144,10 @@ class RowLog(SqlBase):
             ours = (ROWS.c.run_id == run_id) & (ROWS.c.row_number > last)
 
 
-def _conditions(run_id: int, status: str | None) -> list[ColumnElement[bool]]:
+def _conditions(session: Session, run_id: int, status: str | None) -> list[ColumnElement[bool]]:
     conditions: list[ColumnElement[bool]] = [ROWS.c.run_id == run_id]
     if status == FAILED:
-        conditions.append(HAS_FAILED)
+        conditions.append(has_failed(session, run_id))
     elif status is not None:
         conditions.append(ROWS.c.status == status)
     return conditions

@@ -34,7 +34,8 @@ FIRST_NUMBERS = itertools.count(1, LOGGED)
 """Of those rows, so that none comes twice."""
 
 FILL = """
-INSERT INTO ingest_rows (run_id, row_number, chunk_index, line_number, status, message, data, errors)
+INSERT INTO ingest_rows (run_id, row_number, chunk_index, line_number, status, message, data, errors,
+    among_good)
 SELECT %(run)s, n, 0, n + 1,
        CASE WHEN n %% 50 = 0 THEN 'failed' ELSE 'success' END,
        CASE WHEN n %% 50 = 0 THEN 'The given data was invalid.' END,
@@ -42,7 +43,8 @@ SELECT %(run)s, n, 0, n + 1,
        ' ","email":"customer' || n || '@example.com","category":"Garden","price":"17.50","quantity":"3",' ||
        '"active":"yes","date":"31.12.2024","country":"Germany","rating":"4.5","note":"ok"}',
        CASE WHEN n %% 50 = 0 THEN '{"message":"The given data was invalid.","code":"email","stage":"validate",' ||
-       '"validation":{"email":["The value is no e-mail address."]}}' END
+       '"validation":{"email":["The value is no e-mail address."]}}' END,
+       CASE WHEN n %% 50 = 0 THEN true END
 FROM generate_series(1, %(rows)s) AS n
 """
 
@@ -136,6 +138,7 @@ def fill(url: str, store: Any, rows: int) -> dict[str, int]:
             store.change_status(ended.id, RunStatus.FAILED)
         kept, written = planned_run(store, KEPT), planned_run(store, 1)
         connection.execute(FILL, {"run": kept.id, "rows": KEPT})
+        connection.execute("UPDATE ingest_runs SET logs_good = true")
         connection.execute("VACUUM ANALYZE ingest_rows")
         connection.execute("CHECKPOINT")
     return {"pruned": ended.id, "kept": kept.id, "written": written.id}

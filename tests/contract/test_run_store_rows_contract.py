@@ -62,6 +62,20 @@ def test_rows_are_paged_by_row_number_and_filtered_by_status(store: RunStore) ->
     assert (store.count_rows(run.id), store.count_rows(run.id, "success")) == (8, 5)
 
 
+def test_failed_rows_are_found_whatever_was_logged_first(store: RunStore) -> None:
+    good, failed = [log_line(1, "success"), log_line(2, "skipped")], [log_line(3), log_line(4, message="broken")]
+    for batches in ([good, failed], [failed, good], [[*good, *failed]], [failed], [failed[:1], failed[1:], good]):
+        run = planned_run(store, 4)
+        for batch in batches:
+            store.append_rows(run.id, 0, row_log(*batch))
+        page = store.rows(run.id, page=1, per_page=10, status="failed")
+        assert ([row.row_number for row in page.items], page.total) == ([3, 4], 2)
+        assert [row.row_number for batch in store.failed_rows(run.id) for row in batch] == [3, 4]
+        for message, number in (("The given data was invalid.", 3), ("broken", 4)):
+            found = store.rows(run.id, page=1, per_page=10, message=message)
+            assert [row.row_number for row in found.items] == [number]
+
+
 def test_rows_are_found_by_the_line_of_the_error_summary_that_counts_them(store: RunStore) -> None:
     run = planned_run(store, 10)
     store.append_rows(

@@ -19,6 +19,8 @@ from airflow_provider_ingest.get_provider_info import VERSION
 from airflow_provider_ingest.models import metadata
 from airflow_provider_ingest.models.db import IngestDBManager
 from airflow_provider_ingest.runs.failure import INVALID_DATA
+from airflow_provider_ingest.storage.sql_store import SqlStore
+from tests.contract.factories import log_line, plan, row_log
 
 TABLES = set(metadata.tables)
 
@@ -117,6 +119,24 @@ def test_logged_rows_are_found_by_the_shared_message_before_and_after_the_migrat
     command.downgrade(config, "0001")
     assert connection.scalars(messages).all() == [INVALID_DATA, "too short", None]
     connection.commit()
+
+
+def test_failed_rows_that_were_logged_before_the_index_are_found_among_good_ones(connection: Connection) -> None:
+    command.upgrade(alembic_config(connection), "0002")
+    run = {"key": "k", "importer": "i", "status": "processing", "dag_id": "d", "dag_run_id": "r"}
+    values = run | {"options": "{}", "warnings": "[]", "history": "[]", "started_at": "2026-01-02 00:00:00"}
+    connection.execute(text(f"INSERT INTO ingest_runs ({', '.join(values)}) VALUES (:{', :'.join(values)})"), values)
+    columns = "run_id, row_number, chunk_index, status, data"
+    for number, status in ((1, "success"), (2, "failed")):
+        statement = f"INSERT INTO ingest_rows ({columns}) VALUES (1, :number, 0, :status, '{{}}')"
+        connection.execute(text(statement), {"number": number, "status": status})
+    connection.commit()
+    command.upgrade(alembic_config(connection), "0003")
+    connection.commit()
+    store = SqlStore.on_engine(connection.engine)
+    store.record_plan(1, plan(4))
+    store.append_rows(1, 0, row_log(log_line(3, "success"), log_line(4)))
+    assert [row.row_number for row in store.rows(1, page=1, per_page=5, status="failed").items] == [2, 4]
 
 
 def test_the_version_of_the_package_maps_to_the_newest_revision() -> None:

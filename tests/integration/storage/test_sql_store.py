@@ -145,8 +145,8 @@ def test_the_lists_use_their_indexes(sqlite_url: str) -> None:
     engine = create_engine(sqlite_url)  # whose planner chooses by the indexes there are, not by how few rows there are
     metadata.create_all(engine)
     plans = {
-        "SELECT * FROM ingest_rows WHERE run_id = 1 AND status = 'failed' AND row_number > 5 ORDER BY row_number": (
-            "ix_ingest_rows_run_id_status_row_number"
+        "SELECT * FROM ingest_rows WHERE run_id = 1 AND among_good = 1 AND row_number > 5 ORDER BY row_number": (
+            "ix_ingest_rows_run_id_among_good_row_number"
         ),
         "SELECT * FROM ingest_rows WHERE run_id = 1 AND message = 'm' ORDER BY row_number": (
             "ix_ingest_rows_run_id_message_row_number"
@@ -165,7 +165,7 @@ def test_the_lists_use_their_indexes(sqlite_url: str) -> None:
             assert "SCAN" not in details, details
 
 
-def test_failed_rows_are_found_by_an_index_of_failed_rows_alone(engine: Engine) -> None:
+def test_failed_rows_among_good_ones_are_found_by_an_index_of_them_alone(engine: Engine) -> None:
     store = SqlStore.on_engine(engine)
     run = planned_run(store, 1)
     good = many_rows(1, 20_000).with_columns(status=pl.lit("success"), message=pl.lit(None, dtype=pl.String))
@@ -184,7 +184,22 @@ def test_failed_rows_are_found_by_an_index_of_failed_rows_alone(engine: Engine) 
         queries = [(query, values) for query, values in asked if "ingest_rows" in query]
         plans = [str(connection.exec_driver_sql(f"{explain} {query}", values).all()) for query, values in queries]
     assert len(plans) == 8
-    assert all(re.search("ix_ingest_rows_run_id_(status|message)_row_number", plan) for plan in plans), plans
+    assert all(re.search("ix_ingest_rows_run_id_(among_good|message)_row_number", plan) for plan in plans), plans
+
+
+def test_failed_rows_stand_in_that_index_where_good_rows_were_logged_first(engine: Engine) -> None:
+    store = SqlStore.on_engine(engine)
+    good, failed = log_line(1, "success"), log_line(2)
+    marked = {}
+    for name, batches in {"all": [[good, failed]], "failed": [[failed]], "turned": [[failed], [good]]}.items():
+        run = planned_run(store, 2)
+        for batch in batches:
+            store.append_rows(run.id, 0, row_log(*batch))
+        with engine.connect() as connection:
+            query = text("SELECT count(*) FROM ingest_rows WHERE run_id = :id AND among_good IS NOT NULL")
+            marked[name] = connection.scalar(query, {"id": run.id})
+        assert store.count_rows(run.id, "failed") == 1
+    assert marked == {"all": 1, "failed": 0, "turned": 0}
 
 
 def write_chunk(path: str, run_id: int, index: int) -> None:
