@@ -124,7 +124,7 @@ def read_chunk_file(reader: Mapping[str, Any], chunk: ChunkPlan, *, batch_rows: 
     batch_rows = fitting_rows(batch_rows, len(columns))
     frames = (_whole(frame, columns) for frame in _segments(chunk.location["path"]))
     for frame in rebatch(frames, batch_rows):
-        yield _split(pad_dates(frame, reader["padded"]), columns, kinds)
+        yield split(pad_dates(frame, reader["padded"]), columns, kinds)
 
 
 def fitting_rows(batch_rows: int, columns: int) -> int:
@@ -192,6 +192,14 @@ def _segments(path: Any) -> Iterator[pl.DataFrame]:
             yield frame
 
 
+def with_reasons(frame: pl.DataFrame) -> pl.DataFrame:
+    """The frame with the columns that say why a record is no row, empty if it has none."""
+    if REASON in frame.columns:
+        return frame
+    nothing = pl.repeat(None, frame.height, dtype=pl.String, eager=True)
+    return frame.with_columns(nothing.alias(REASON), nothing.alias(RAW))
+
+
 def _whole(frame: pl.DataFrame, columns: list[str]) -> pl.DataFrame:
     """The frame with all columns of the file, in their order; what this stretch did not have is null."""
     present = set(frame.columns)
@@ -200,7 +208,7 @@ def _whole(frame: pl.DataFrame, columns: list[str]) -> pl.DataFrame:
     return pl.DataFrame([frame[name] if name in present else nothing.alias(name) for name in names])
 
 
-def _split(frame: pl.DataFrame, columns: list[str], kinds: Mapping[str, Kind]) -> RowBatch:
+def split(frame: pl.DataFrame, columns: list[str], kinds: Mapping[str, Kind]) -> RowBatch:
     """Good rows and malformed records apart."""
     if frame[REASON].null_count() == frame.height:
         return RowBatch(frame=frame.drop(REASON, RAW), kinds=kinds)

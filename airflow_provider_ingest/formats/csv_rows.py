@@ -18,10 +18,8 @@ from airflow_provider_ingest.formats.csv_exact import Grammar
 from airflow_provider_ingest.formats.csv_index import Block, Positions
 from airflow_provider_ingest.formats.csv_ragged import EXTRA, is_plain, ragged_data
 from airflow_provider_ingest.formats.csv_recover import meant_cells
+from airflow_provider_ingest.formats.limits import MAX_RAW
 from airflow_provider_ingest.runs.frames import LINE_NUMBER, MALFORMED, ROW_NUMBER
-
-MAX_RAW = 10_000
-"""Characters of a malformed record that are kept as its raw text."""
 
 _MAX_DATA = 1 << 20
 

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 MIB = 1 << 20
 GIB = 1 << 30
 
+MAX_RAW = 10_000
+"""Characters of a malformed record that are kept as its raw text."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 import polars as pl
 
 from airflow_provider_ingest.exceptions import FormatError
-from airflow_provider_ingest.formats.arrow import fitting_rows, open_file, plan_frames, rebatch
+from airflow_provider_ingest.formats.arrow import fitting_rows, open_file, plan_frames, rebatch, split, with_reasons
+from airflow_provider_ingest.formats.arrow_sizes import check_arrow_sizes
+from airflow_provider_ingest.formats.arrow_text import kind_of, text_frame
 from airflow_provider_ingest.formats.contract import BATCH_ROWS, FilePlan
 from airflow_provider_ingest.formats.limits import LIMITS, MIB, Limits
-from airflow_provider_ingest.formats.parquet_sizes import check_sizes, fitting_batch
+from airflow_provider_ingest.formats.parquet_sizes import check_sizes, fitting_batch, fitting_parts
 from airflow_provider_ingest.formats.rows import RowFrames
-from airflow_provider_ingest.formats.values import binary_text, json_text
 from airflow_provider_ingest.runs.frames import LINE_NUMBER, ROW_NUMBER, Kind, RowBatch
 from airflow_provider_ingest.runs.records import ChunkPlan
 
@@ -65,7 +66,7 @@ def read_parquet_chunk(
     batch_rows = fitting_rows(batch_rows, len(reader["columns"]))
     for frame in rebatch(_stretch(chunk, reader["columns"], batch_rows), batch_rows):
         numbers = pl.Series(ROW_NUMBER, range(row, row + frame.height), dtype=pl.Int64)
-        yield RowBatch(frame=frame.select(numbers, numbers.alias(LINE_NUMBER), pl.all()), kinds=kinds)
+        yield split(frame.select(numbers, numbers.alias(LINE_NUMBER), pl.all()), reader["columns"], kinds)
         row += frame.height
 
 
@@ -88,7 +89,7 @@ def _stretch(chunk: ChunkPlan, columns: list[str], batch_rows: int) -> Iterator[
                 skip = max(skip - batch.num_rows, 0)
                 left -= part.num_rows
                 if part.num_rows:
-                    yield text_frame(part, columns)
+                    yield with_reasons(text_frame(part, columns))
                 if not left:
                     return
 
@@ -101,11 +102,11 @@ def plan_arrow(
 
     def produced() -> Iterator[pl.DataFrame]:
         row = 1
-        with _record_batches(path) as (schema, batches):
+        with _record_batches(path, limits) as (schema, batches):
             names = [_unique(name, frames) for name in schema.names]
             for name, field in zip(names, schema, strict=True):
                 frames.add_kind(name, kind_of(field.type))
-            for batch in batches:
+            for batch in (part for whole in batches for part in fitting_parts(whole)):
                 numbers = pl.Series(ROW_NUMBER, range(row, row + batch.num_rows), dtype=pl.Int64)
                 yield text_frame(batch, names).select(numbers, numbers.alias(LINE_NUMBER), pl.all())
                 row += batch.num_rows
@@ -114,11 +115,12 @@ def plan_arrow(
 
 
 @contextmanager
-def _record_batches(path: Any) -> Iterator[tuple[Any, Iterator[Any]]]:
+def _record_batches(path: Any, limits: Limits) -> Iterator[tuple[Any, Iterator[Any]]]:
     """The schema and the batches of an Arrow file or stream."""
     import pyarrow as pa
 
     with _arrow_errors("Arrow"), open_file(path) as file:
+        check_arrow_sizes(file, limits)
         is_file = file.read(6) == b"ARROW1"
         file.seek(0)
         if is_file:
@@ -127,58 +129,6 @@ def _record_batches(path: Any) -> Iterator[tuple[Any, Iterator[Any]]]:
         else:
             with pa.ipc.open_stream(file) as stream:
                 yield stream.schema, iter(stream)
-
-
-def kind_of(type_: Any) -> Kind:
-    """What an Arrow type is to us."""
-    from pyarrow import types
-
-    if types.is_dictionary(type_):
-        return kind_of(type_.value_type)
-    for is_kind, kind in (
-        (types.is_integer, Kind.INTEGER),
-        (types.is_floating, Kind.NUMBER),
-        (types.is_decimal, Kind.NUMBER),
-        (types.is_boolean, Kind.BOOLEAN),
-        (types.is_date, Kind.DATE),
-        (types.is_timestamp, Kind.DATETIME),
-        (types.is_nested, Kind.JSON),
-    ):
-        if is_kind(type_):
-            return kind
-    return Kind.TEXT
-
-
-def text_frame(batch: Any, names: list[str]) -> pl.DataFrame:
-    """An Arrow batch as text columns."""
-    return pl.DataFrame([text_series(name, column) for name, column in zip(names, batch.columns, strict=True)])
-
-
-def text_series(name: str, column: Any) -> pl.Series:
-    """An Arrow column as text: ISO 8601 for times, ``true``/``false``, JSON for what is nested."""
-    from pyarrow import compute, types
-
-    if types.is_dictionary(column.type) and kind_of(column.type) is not Kind.TEXT:
-        column = column.dictionary_decode()
-    if types.is_nested(column.type):
-        return pl.Series(name, _each(column, json_text), dtype=pl.String)
-    is_binary = (types.is_binary, types.is_large_binary, types.is_binary_view, types.is_fixed_size_binary)
-    if any(is_kind(column.type) for is_kind in is_binary):
-        return pl.Series(name, _each(column, binary_text), dtype=pl.String)
-    if types.is_decimal(column.type):
-        return pl.Series(name, _each(column, str), dtype=pl.String)
-    if types.is_float16(column.type):
-        column = compute.cast(column, "float32")
-    series = pl.Series(name, column)
-    if isinstance(series.dtype, pl.Datetime):
-        return series.dt.to_string("iso:strict")
-    if series.dtype == pl.Duration:
-        return series.dt.to_string("iso")
-    return series.cast(pl.String)
-
-
-def _each(column: Any, convert: Callable[[Any], str]) -> list[str | None]:
-    return [None if value is None else convert(value) for value in column.to_pylist()]
 
 
 def _unique(name: str, frames: RowFrames) -> str:

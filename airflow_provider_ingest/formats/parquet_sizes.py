@@ -7,7 +7,9 @@ from typing import Any
 
 from airflow_provider_ingest.exceptions import FormatError
 from airflow_provider_ingest.formats.arrow import BATCH_BYTES, BATCH_CELLS
+from airflow_provider_ingest.formats.arrow_sizes import values_per_row
 from airflow_provider_ingest.formats.compression import check_size
+from airflow_provider_ingest.formats.contract import BATCH_ROWS
 from airflow_provider_ingest.formats.limits import Limits
 from airflow_provider_ingest.formats.parquet_pages import page_sizes
 
@@ -52,6 +54,27 @@ def fitting_batch(file: Any, parquet: Any, group: int, batch_rows: int) -> int:
     most_values = max(per_row.values(), default=1.0)
     longest = _longest_shared(file, group, texts) * max((per_row[path] for path in texts), default=1.0)
     return max(int(min(batch_rows, BATCH_CELLS / most_values, BATCH_BYTES / 4 / max(longest, 1))), 1)
+
+
+def fitting_parts(batch: Any) -> Iterator[Any]:
+    """A batch of an Arrow file in slices: of fewer rows where they have many values, or may share a long text."""
+    import pyarrow.compute as pc
+
+    shared = [one for column in batch.columns for one in _dictionaries(column)]
+    texts = [one for one in shared if _is_text(one.type)]
+    longest = max((pc.max(pc.binary_length(one)).as_py() or 0 for one in texts), default=0)
+    most = BATCH_CELLS / max(values_per_row(batch), batch.num_columns, 1.0)
+    rows = max(int(min(BATCH_ROWS, most, BATCH_BYTES / 4 / max(longest, 1))), 1)
+    for start in range(0, batch.num_rows, rows):
+        yield batch.slice(start, rows)
+
+
+def _is_text(type_: Any) -> bool:
+    from pyarrow import types
+
+    return any(
+        is_kind(type_) for is_kind in (types.is_string, types.is_large_string, types.is_binary, types.is_large_binary)
+    )
 
 
 def _longest_shared(file: Any, group: int, texts: list[str]) -> int:

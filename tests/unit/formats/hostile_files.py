@@ -5,6 +5,7 @@ import io
 import zipfile
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import openpyxl
 import pyarrow
@@ -214,6 +215,36 @@ def lying_page(path: Path) -> None:
     lie = bytes([0x80 | 100, *[0x80] * (len(true) - 2), 0])
     path.write_bytes(data[:start] + data[start:].replace(true, lie))
     assert pyarrow.parquet.read_metadata(path).row_group(0).column(0).total_uncompressed_size == 50
+
+
+def arrow(path: Path, column: Any, compression: str | None = None, make: Any = pyarrow.ipc.new_stream) -> None:
+    batch = pyarrow.RecordBatch.from_arrays([column], ["a"])
+    with make(path, batch.schema, options=pyarrow.ipc.IpcWriteOptions(compression=compression)) as writer:
+        writer.write_batch(batch)
+
+
+def arrow_bomb(path: Path) -> None:
+    """Hundreds of megabytes of zeros as a stream of one batch."""
+    zeros = pyarrow.py_buffer(bytes(760 << 20))
+    arrow(path, pyarrow.Array.from_buffers(pyarrow.int64(), 99_000_000, [None, zeros]), "zstd")
+
+
+def arrow_file_bomb(path: Path) -> None:
+    """A text of a gigabyte and more as a file of one batch."""
+    bounds = pyarrow.array([0, (1 << 30) + 1]).buffers()[1]
+    text = pyarrow.LargeStringArray.from_buffers(1, bounds, pyarrow.py_buffer(bytes((1 << 30) + 1)))
+    arrow(path, text, "lz4", pyarrow.ipc.new_file)
+
+
+def arrow_nulls(path: Path) -> None:
+    """A stream that states two thousand million rows of nothing."""
+    arrow(path, pyarrow.Array.from_buffers(pyarrow.null(), 2**31 - 1, [None]))
+
+
+def arrow_shared_text(path: Path) -> None:
+    """Two thousand rows that show one text of a megabyte."""
+    texts = pyarrow.array(["x" * 1_000_000])
+    arrow(path, pyarrow.DictionaryArray.from_arrays(pyarrow.array([0] * 2_000, "int32"), texts))
 
 
 def varint(number: int) -> bytes:

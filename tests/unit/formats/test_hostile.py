@@ -84,6 +84,9 @@ def measure() -> Iterator[Callable[[Path], dict[str, Any]]]:
         (hostile.repeated_string, "more than 300 times its size"),
         (hostile.long_page, "more than 300 times its size"),
         (hostile.lying_page, "more than 300 times its size"),
+        (hostile.arrow_bomb, "more than 300 times its size"),
+        (hostile.arrow_file_bomb, "more than 1,024 MiB in memory"),
+        (hostile.arrow_nulls, "more than 100,000,000 values"),
         (hostile.many_sheets, "more than 10,000 sheets"),
         (hostile.many_relations, "more than 10,000 parts"),
         (hostile.deep_sheet, "nested too deeply"),
@@ -128,9 +131,10 @@ def test_a_csv_record_that_is_too_long_or_hopeless_fails_alone(measure, make, ro
     assert (result["error"], result["rows"]) == (None, rows)
 
 
-def test_a_long_text_that_thousands_of_rows_share_is_read_in_bounded_memory(measure, tmp_path):
+@pytest.mark.parametrize("make", [hostile.repeated_value, hostile.arrow_shared_text])
+def test_a_long_text_that_thousands_of_rows_share_is_read_in_bounded_memory(measure, make, tmp_path):
     path = tmp_path / "upload"
-    hostile.repeated_value(path)
+    make(path)
     assert measure(path)["rows"] == 2_000
 
 

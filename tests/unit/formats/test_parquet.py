@@ -3,6 +3,7 @@
 import io
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
+from itertools import accumulate
 
 import polars as pl
 import pyarrow as pa
@@ -119,3 +120,30 @@ def test_a_page_that_is_none_is_damage():
     data[4:8] = b"\xff\xff\xff\xff"
     with pytest.raises(FormatError, match="damaged"):
         read_bytes(bytes(data))
+
+
+def latin_1(texts: list[str]) -> pa.Array:
+    """Texts whose bytes are no UTF-8, as some programs write them."""
+    data = [text.encode("latin-1") for text in texts]
+    bounds = [0, *accumulate(map(len, data))]
+    return pa.StringArray.from_buffers(
+        len(data), pa.array(bounds, pa.int32()).buffers()[1], pa.py_buffer(b"".join(data))
+    )
+
+
+@pytest.mark.parametrize("how", ["plain", "dictionary", "stream", "file", "stream of a dictionary"])
+def test_a_text_that_is_no_text_fails_its_row_alone(how):
+    column = latin_1(["Ada", "José", "Bob", "Zoë"])
+    if how == "stream of a dictionary":
+        column = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, 3], "int8"), column)
+    table = pa.table({"n": range(4), "name": column})
+    data = (
+        arrow(table, is_stream=how != "file") if how[0] in "sf" else parquet(table, use_dictionary=how == "dictionary")
+    )
+    whole = read_bytes(data)
+    assert whole.rows == [{"n": "0", "name": "Ada"}, {"n": "2", "name": "Bob"}]
+    assert whole.numbers == [1, 3]
+    assert [(one["_row_number"], one["reason"], one["data"]) for one in whole.malformed] == [
+        (2, "name: not valid UTF-8", '{"n":"1","name":"Jos\ufffd"}'),
+        (4, "name: not valid UTF-8", '{"n":"3","name":"Zo\ufffd"}'),
+    ]
