@@ -64,7 +64,7 @@ def fitting_parts(batch: Any) -> Iterator[Any]:
     texts = [one for one in shared if _is_text(one.type)]
     longest = max((pc.max(pc.binary_length(one)).as_py() or 0 for one in texts), default=0)
     most = BATCH_CELLS / max(values_per_row(batch), batch.num_columns, 1.0)
-    rows = max(int(min(BATCH_ROWS, most, BATCH_BYTES / 4 / max(longest, 1))), 1)
+    rows = max(int(min(BATCH_ROWS, most, BATCH_BYTES / 16 / max(longest, 1))), 1)
     for start in range(0, batch.num_rows, rows):
         yield batch.slice(start, rows)
 
