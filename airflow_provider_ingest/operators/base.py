@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from airflow.sdk import BaseOperator
 
+from airflow_provider_ingest.engine.threads import keep_to_own_threads
 from airflow_provider_ingest.exceptions import RunFailed
 from airflow_provider_ingest.operators.telemetry import name_in_logs
 
@@ -51,6 +52,7 @@ class IngestTask(BaseOperator):  # type: ignore[misc]  # Airflow is followed as 
         """Work, and turn what ends the run into what Airflow understands."""
         from airflow.sdk.exceptions import AirflowFailException
 
+        keep_to_own_threads()
         from airflow_provider_ingest import bootstrap
 
         try:

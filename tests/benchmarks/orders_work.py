@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+from airflow_provider_ingest.engine.threads import keep_to_own_threads
 from tests.benchmarks.dataset import FOLDER, Dataset, make_dataset
 from tests.benchmarks.rounds import peak_megabytes
 
@@ -111,6 +112,7 @@ def warm_up(dsn: str, *, is_keyed: bool = False) -> None:
 
 def measure(way: str, dsn: str, rows: int) -> dict[str, float]:
     """One way, in this process."""
+    keep_to_own_threads()
     data = make_dataset(FOLDER, rows)
     megabytes = 0.0
     if way == TWO:
