@@ -41,7 +41,8 @@ class Stretches:
 def grouped(stretches: Iterable[Sequence[int]], most_rows: int, most_bytes: int) -> Iterator[tuple[int, int, bool]]:
     """Neighbours of one kind put together, as long as they are one batch: records, bytes, whether they are plain.
 
-    The first batch is a small one, so that the target has something to write soon.
+    The first batch is a small one, so that the target has something to write soon, and the next one twice as large, so
+    that it is ready when that is written.
     """
     limit, most_rows = most_rows, most_rows // FIRST_PART
     rows = size = 0
@@ -51,7 +52,7 @@ def grouped(stretches: Iterable[Sequence[int]], most_rows: int, most_bytes: int)
         if kind is not None and (kind != bool(is_plain) or not fits):
             yield rows, size, kind
             rows = size = 0
-            most_rows = limit
+            most_rows = min(2 * most_rows, limit)
         kind = bool(is_plain)
         rows, size = rows + more_rows, size + more_size
     if kind is not None:
