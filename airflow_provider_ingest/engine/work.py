@@ -15,6 +15,7 @@ from airflow_provider_ingest.engine.handlers import RowHandlers
 from airflow_provider_ingest.engine.lookups import Lookups
 from airflow_provider_ingest.engine.plan import Plan, Processed, compile_plan
 from airflow_provider_ingest.engine.row_log import all_rows, failed_rows
+from airflow_provider_ingest.engine.threads import stay_behind
 from airflow_provider_ingest.importers.config import IngestConfig
 from airflow_provider_ingest.runs.events import IngestRun
 from airflow_provider_ingest.runs.frames import ROW_NUMBER, RowBatch, WriteResult
@@ -75,6 +76,11 @@ def work_chunk(
     return outcome
 
 
+def _behind(name: str) -> ThreadPoolExecutor:
+    """A thread for what the database does not wait for."""
+    return ThreadPoolExecutor(1, name, stay_behind)
+
+
 @dataclass(frozen=True, slots=True)
 class _Failed:
     """How many rows of a batch failed, and for what."""
@@ -117,7 +123,7 @@ class _ChunkWork:
     def through(self, batches: Iterator[RowBatch]) -> ChunkOutcome:
         """Work all batches."""
         started = time.monotonic()
-        with ThreadPoolExecutor(1, "ingest-append") as appender, ThreadPoolExecutor(1, "ingest-log") as logger:
+        with _behind("ingest-append") as appender, _behind("ingest-log") as logger:
             for work in self._processed(batches):
                 self._finish(work, logger, appender)
             self._await_log()
@@ -127,7 +133,7 @@ class _ChunkWork:
     def _processed(self, batches: Iterator[RowBatch]) -> Iterator[_Processed]:
         """The batches with what became of them, one ahead of the consumer; only this thread uses the database."""
         lookups, memory = Lookups(self.plan.table, self.transaction), Memory()
-        with ThreadPoolExecutor(1, "ingest-read") as reader, ThreadPoolExecutor(1, "ingest-transform") as worker:
+        with _behind("ingest-read") as reader, _behind("ingest-transform") as worker:
             reading = reader.submit(next, batches, None)
             ready: _Processed | None = None
             while (batch := reading.result()) is not None:

@@ -5,8 +5,12 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+
+from airflow_provider_ingest.engine.threads import BEHIND, stay_behind
 
 ASK = """
 from airflow_provider_ingest import IngestConfig, SourceType, transformers, validators
@@ -27,3 +31,15 @@ def test_a_task_that_has_parsed_its_importer_still_decides_on_the_threads_of_pol
     environment = {name: value for name, value in os.environ.items() if name != "POLARS_MAX_THREADS"} | told
     asked = subprocess.run([sys.executable, "-c", ASK], env=environment, capture_output=True, text=True, check=True)
     assert asked.stdout.strip() == threads
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere threads have no priorities of their own")
+def test_a_thread_that_stays_behind_leaves_the_others_their_priority() -> None:
+    def niceness() -> int:
+        return os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
+
+    before = niceness()
+    with ThreadPoolExecutor(1, initializer=stay_behind) as behind, ThreadPoolExecutor(1) as beside:
+        assert behind.submit(niceness).result() == min(before + BEHIND, 19)
+        assert beside.submit(niceness).result() == before
+    assert niceness() == before
