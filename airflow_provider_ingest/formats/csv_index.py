@@ -24,6 +24,7 @@ Positions = npt.NDArray[np.int64]
 _LF, _CR = 10, 13
 _KEPT_OF_LONG = 64 << 10
 _SKIP_BYTES = 1 << 20
+_MOST_QUOTES = 1 << 22
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +189,8 @@ def _scan(data: bytes, newlines: Positions, rules: Grammar, is_last: bool) -> Po
     if rules.quote and rules.quote in data:
         if len(rules.delimiter) > 1 or (rules.escape and rules.escape in data):
             return None
+        if len(data) > MAX_RECORD and data.count(rules.quote) > _MOST_QUOTES:
+            return None  # their places would take eight times the memory
         array = np.frombuffer(data, np.uint8)
         quotes = np.flatnonzero(array == rules.quote[0])
         opening, closing = quotes[0::2], quotes[1::2]

@@ -21,6 +21,8 @@ _MAX_STEPS = 500
 _MAX_CLOSINGS = 24
 _MAX_RECOVERED = 256 << 10
 """Bytes of the longest broken record whose cells are looked for: each step of that may scan all of it."""
+_MOST_SURPLUS = 1000
+"""Cells that are told apart of such a record, beyond those it should have."""
 _NO_START = b" .,;:!?)"
 """What no cell starts with where a delimiter was forgotten: there the text simply goes on behind a quote in it."""
 
@@ -91,7 +93,7 @@ def recover(rules: Grammar, record: bytes, width: int) -> tuple[list[bytes], boo
     """
     size, step = len(record), len(rules.delimiter)
     if size > _MAX_RECOVERED:
-        return record.split(rules.delimiter), False
+        return record.split(rules.delimiter, width + _MOST_SURPLUS), False
     is_possible = record.count(rules.delimiter) >= width - 1
     if is_possible and (cells := _with_one_bad_field(rules, record, width)) is not None:
         return cells, True

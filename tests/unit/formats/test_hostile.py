@@ -33,6 +33,7 @@ at_first = peak()
 for line in sys.stdin:
     worked = sum(resource.getrusage(resource.RUSAGE_SELF)[:2])
     resource.setrlimit(resource.RLIMIT_CPU, (int(worked) + 40, resource.RLIM_INFINITY))
+    pyarrow.default_memory_pool().release_unused()  # what the file before left behind is not this one's
     (process / "clear_refs").write_text("5")  # the peak is what comes from now on
     begun, error, rows = read(), None, None
     with tempfile.TemporaryDirectory() as scratch:
@@ -131,7 +132,7 @@ def test_a_csv_record_that_is_too_long_or_hopeless_fails_alone(measure, make, ro
     assert (result["error"], result["rows"]) == (None, rows)
 
 
-@pytest.mark.parametrize("make", [hostile.repeated_value, hostile.arrow_shared_text])
+@pytest.mark.parametrize("make", [hostile.arrow_shared_text, hostile.repeated_value])
 def test_a_long_text_that_thousands_of_rows_share_is_read_in_bounded_memory(measure, make, tmp_path):
     path = tmp_path / "upload"
     make(path)
