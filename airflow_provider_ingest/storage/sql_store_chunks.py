@@ -174,10 +174,11 @@ def _update(
 
 
 def lock_chunk(session: Session, run_id: int, index: int) -> RowMapping:
-    """Hold the chunk against other writers until the transaction ends."""
+    """Hold the chunk against other writers until the transaction ends; beside it the run's ``logs_good``."""
     ours = (CHUNKS.c.run_id == run_id, CHUNKS.c.chunk_index == index)
     session.execute(update(CHUNKS).where(*ours).values(rows=CHUNKS.c.rows))
-    row = session.execute(select(CHUNKS).where(*ours)).mappings().first()
+    query = select(CHUNKS, RUNS.c.logs_good).join(RUNS, RUNS.c.id == CHUNKS.c.run_id)
+    row = session.execute(query.where(*ours)).mappings().first()
     if row is None:
         raise _missing_chunk(session, run_id, index)
     return row

@@ -40,15 +40,18 @@ class RowLog(SqlBase):
 
         Has no effect once the chunk's outcome is recorded: what comes then is from an attempt that was given up.
         """
-        mark_failed = not rows.is_empty() and self._logs_good(run_id, rows)
         while not rows.is_empty():
             with self._transaction() as session:
-                if lock_chunk(session, run_id, index)["finished_at"] is not None:
+                chunk = lock_chunk(session, run_id, index)
+                if chunk["finished_at"] is not None:
                     return
-                # SQLite has one writer at a time: others shall not wait long for it.
-                most = LOGGED_AT_ONCE if session.get_bind().dialect.name == "sqlite" else rows.height
-                write_rows(session, run_id, index, rows.head(most), mark_failed=mark_failed)
-            rows = rows.slice(most)
+                if chunk["logs_good"] is not None:
+                    # SQLite has one writer at a time: others shall not wait long for it.
+                    most = LOGGED_AT_ONCE if session.get_bind().dialect.name == "sqlite" else rows.height
+                    write_rows(session, run_id, index, rows.head(most), mark_failed=chunk["logs_good"])
+                    rows = rows.slice(most)
+                    continue
+            self._note_kind(run_id, rows)
 
     def rows(
         self, run_id: int, *, page: int, per_page: int, status: str | None = None, message: str | None = None
@@ -101,21 +104,15 @@ class RowLog(SqlBase):
             return sum(self.count_rows(run_id) for run_id in expired)
         return sum(deleted for run_id in expired for deleted in self._delete_rows(run_id))
 
-    def _logs_good(self, run_id: int, rows: pl.DataFrame) -> bool:
-        """Whether the run's log holds good rows, as its first rows have it: failed ones are marked in all or in none.
+    def _note_kind(self, run_id: int, rows: pl.DataFrame) -> None:
+        """Note whether the run's log holds good rows, as its first rows have it: all failed ones are marked, or none.
 
-        Noted in a transaction of its own: chunks that begin together wait for that, and not for each other's rows.
+        In a transaction of its own: chunks that begin together wait for that, and not for each other's rows.
         """
-        noted = select(RUNS.c.logs_good).where(RUNS.c.id == run_id)
+        has_good = bool((rows["status"] != FAILED).any())
+        first = update(RUNS).where(RUNS.c.id == run_id, RUNS.c.logs_good.is_(None))
         with self._transaction() as session:
-            logs_good = session.scalar(noted)
-        if logs_good is None:
-            has_good = bool((rows["status"] != FAILED).any())
-            first = update(RUNS).where(RUNS.c.id == run_id, RUNS.c.logs_good.is_(None))
-            with self._transaction() as session:
-                session.execute(first.values(logs_good=has_good))
-                logs_good = session.scalar(noted)
-        return bool(logs_good)
+            session.execute(first.values(logs_good=has_good))
 
     def _failed_after(self, run_id: int, after: int, size: int) -> tuple[list[RowRecord], int]:
         """The next failed rows and about how many bytes they are."""
