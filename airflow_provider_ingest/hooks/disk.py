@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import posixpath
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from airflow_provider_ingest.exceptions import SourceError
+from airflow_provider_ingest.importers.source import pattern_hint
 
 OBJECT_STORES = {
     "aws": "s3",
@@ -68,11 +68,8 @@ def check_path(path: str) -> str:
         raise SourceError(f"The path is longer than {LONGEST_PATH:,} bytes.")
     if any(ord(character) < 32 for character in path):
         raise SourceError("The path holds control characters.")
-    if re.search(r"[*?]|\[.+\]", path):
-        raise SourceError(
-            f"{path!r} is a pattern; a run reads one file. Start one run per file, "
-            "e.g. by mapping an IngestOperator over a list of files."
-        )
+    if (hint := pattern_hint(path)) is not None:
+        raise SourceError(hint)
     if ".." in path.replace("\\", "/").split("/"):
         raise SourceError(f"{path!r} leads out of the disk: '..' is not allowed.")
     return path

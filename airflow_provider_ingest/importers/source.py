@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -23,6 +24,23 @@ class SourceType(StrEnum):
     def takes_path(self) -> bool:
         """Whether a start may name the file to read."""
         return self in (SourceType.FILESYSTEM, SourceType.JSON)
+
+
+_PATTERN = re.compile(r"[*?]|\[.+\]")
+
+
+def pattern_hint(path: str) -> str | None:
+    """What to do instead, if a path is a pattern of many files; ``None`` for the path of one.
+
+    >>> pattern_hint("in/products.csv"), "one run per file" in pattern_hint("in/*.csv")
+    (None, True)
+    """
+    if not _PATTERN.search(path):
+        return None
+    return (
+        f"{path!r} is a pattern; a run reads one file. Start one run per file, "
+        "e.g. by mapping an IngestOperator over a list of files."
+    )
 
 
 @runtime_checkable

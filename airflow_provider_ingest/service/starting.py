@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from airflow_provider_ingest.exceptions import Conflict, InvalidParameter, PayloadRequired, TooManyStarts
-from airflow_provider_ingest.importers.source import SourceType
+from airflow_provider_ingest.importers.source import SourceType, pattern_hint
 from airflow_provider_ingest.runs.records import NewRun, RunRecord
 from airflow_provider_ingest.service.requests import (
     IDEMPOTENCY_WINDOW,
@@ -89,13 +89,18 @@ def check_trigger(manifest: Mapping[str, Any], payload: str | None) -> None:
     if kind is SourceType.UPLOAD:
         raise Conflict(f"The importer {slug!r} takes an uploaded file; start it with upload.", "source_is_upload")
     if payload is None:
-        if kind.takes_path and not manifest["source"].get("options", {}).get("path"):
+        default = manifest["source"].get("options", {}).get("path")
+        if kind.takes_path and not default:
             raise PayloadRequired(f"The importer {slug!r} has no default path: name the file to read as payload.")
+        if kind.takes_path and (hint := pattern_hint(default)) is not None:
+            raise _invalid("payload", f"The importer's default path {hint}")
         return
     if not kind.takes_path:
         raise _invalid("payload", f"The importer {slug!r} reads from {kind.value}, which takes no payload.")
     if not payload.strip() or len(payload) > MAX_PAYLOAD or CONTROL.search(payload):
         raise _invalid("payload", f"A payload is a path of 1 to {MAX_PAYLOAD} characters without control characters.")
+    if (hint := pattern_hint(payload)) is not None:
+        raise _invalid("payload", hint)
 
 
 def check_idempotency_key(key: str | None) -> None:

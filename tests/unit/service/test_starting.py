@@ -71,6 +71,21 @@ def test_a_payload_that_is_no_path_is_refused(world: World, payload: str) -> Non
         world.service.trigger("stock", ANNA, payload=payload)
 
 
+@pytest.mark.parametrize("payload", ["in/*.csv", "in/stock-?.csv", "in/stock[12].csv"])
+def test_a_pattern_of_files_is_refused_with_a_hint(world: World, payload: str) -> None:
+    with pytest.raises(InvalidParameter, match="one run per file") as refusal:
+        world.service.trigger("stock", ANNA, payload=payload)
+    assert refusal.value.errors[0]["field"] == "payload"
+    assert world.service.trigger("stock", ANNA, payload="in/stock]1[.csv").payload == "in/stock]1[.csv"
+
+
+def test_a_default_path_that_is_a_pattern_is_refused_with_a_hint(world: World) -> None:
+    world.catalog.known["orders"]["source"]["options"]["path"] = "in/*.csv"
+    with pytest.raises(InvalidParameter, match=r"default path 'in/\*.csv' is a pattern"):
+        world.service.trigger("orders", ANNA)
+    assert world.service.trigger("orders", ANNA, payload="in/orders.csv").payload == "in/orders.csv"
+
+
 def test_a_paused_importer_starts_nothing(world: World) -> None:
     world.catalog.known["products"]["dag"]["is_paused"] = True
     with pytest.raises(Conflict) as refusal:
