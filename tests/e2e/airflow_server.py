@@ -52,7 +52,7 @@ class AirflowServer:
 
         :param settings: more environment variables.
         """
-        port, worker_logs, trigger_logs = free_ports(3)
+        port, worker_logs, trigger_logs, files = free_ports(4)
         (statsd,) = free_ports(1, socket.SOCK_DGRAM)
         for source in (CHECKOUT / "dags", CHECKOUT / "tests" / "e2e" / "dags"):
             shutil.copytree(source, home / "dags", dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
@@ -96,6 +96,9 @@ class AirflowServer:
             "AIRFLOW__USAGE_DATA_COLLECTION__ENABLED": "False",
             "AIRFLOW__WORKERS__MIN_HEARTBEAT_INTERVAL": "1",
             "AIRFLOW__INGEST__RETRY_DELAY": "1",
+            "AIRFLOW__INGEST__ALLOW_PRIVATE_NETWORKS": "True",
+            "AIRFLOW__INGEST__ALLOWED_URL_HOSTS": "127.0.0.1",
+            "FETCHED_FROM": f"http://127.0.0.1:{files}",
             "AIRFLOW_CONN_DEMO_DB": json.dumps({"conn_type": "sqlite", "host": str(home / "shop.db")}),
             "AIRFLOW_CONN_DEMO_FILES": json.dumps({"conn_type": "fs", "extra": {"path": str(home / "files")}}),
             "PYTHONPATH": os.pathsep.join([str(CHECKOUT), str(home / "dags")]),

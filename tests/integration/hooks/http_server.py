@@ -23,8 +23,8 @@ class Server(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), Handler)
+    def __init__(self, port: int = 0) -> None:
+        super().__init__(("127.0.0.1", port), Handler)
         self.hits: Counter[str] = Counter()
         self.seen: list[tuple[str, dict[str, str]]] = []
         self.elsewhere = ""
@@ -213,9 +213,9 @@ class Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def serving(context: ssl.SSLContext | None = None) -> Iterator[Server]:
-    """A server on a free port of the loopback address."""
-    server = Server()
+def serving(context: ssl.SSLContext | None = None, port: int = 0) -> Iterator[Server]:
+    """A server on this port of the loopback address, or on a free one."""
+    server = Server(port)
     if context is not None:
         server.socket = context.wrap_socket(server.socket, server_side=True)
         server.scheme = "https"
