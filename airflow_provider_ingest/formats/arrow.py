@@ -18,10 +18,10 @@ from airflow_provider_ingest.runs.records import ChunkPlan
 SEGMENT_ROWS = 50_000
 """Rows of one Arrow stream inside a chunk file, at most."""
 
-BATCH_CELLS = 5_000_000
+BATCH_CELLS = 2_000_000
 """Cells of a batch, at most: a file of thousands of columns is read in smaller batches."""
 
-BATCH_BYTES = 64 << 20
+BATCH_BYTES = 40 << 20
 """Bytes of a batch, at most, where it is more than one row."""
 
 

@@ -23,7 +23,7 @@ REASON = "_malformed_reason"
 RAW = "_malformed_raw"
 """Column of a records frame: the text of a record that is no row."""
 
-FRAME_CELLS = 2_000_000
+FRAME_CELLS = 1_000_000
 """Cells of a frame, at most."""
 
 RESERVED = frozenset({ROW_NUMBER, LINE_NUMBER, REASON, RAW})
