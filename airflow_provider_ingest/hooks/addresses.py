@@ -19,7 +19,13 @@ Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Origin = tuple[str, str | None, int]
 """Scheme, host and port."""
 
-_NAT64 = ipaddress.ip_network("64:ff9b::/96")
+_WRAPPED = tuple(map(ipaddress.ip_network, ("64:ff9b::/96", "::/96", "::ffff:0:0:0/96")))
+"""IPv6 networks whose addresses end with an IPv4 one: NAT64, and two old ways to write one."""
+
+_CLOSED = tuple(map(ipaddress.ip_network, ("64:ff9b:1::/48", "fec0::/10", "192.0.0.0/24", "168.63.129.16/32")))
+"""What registries or their old tables call global and is not: NAT64 of one's own, site-local, the protocols' own, and
+the address at which Azure speaks to its machines.
+"""
 
 
 def is_public(address: Address) -> bool:
@@ -30,11 +36,12 @@ def is_public(address: Address) -> bool:
     """
     if isinstance(address, ipaddress.IPv6Address):
         inner = address.ipv4_mapped or address.sixtofour or (address.teredo[1] if address.teredo else None)
-        if inner is None and address in _NAT64:
+        if inner is None and any(address in network for network in _WRAPPED):
             inner = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
         if inner is not None:
             return is_public(inner)
-    return address.is_global and not address.is_multicast
+    is_closed = any(address in network for network in _CLOSED)
+    return address.is_global and not address.is_multicast and not is_closed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

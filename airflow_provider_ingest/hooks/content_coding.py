@@ -10,6 +10,8 @@ from airflow_provider_ingest.formats.compression import check_size
 from airflow_provider_ingest.formats.limits import LIMITS
 from airflow_provider_ingest.hooks.base import BLOCK
 
+_BITE = 32 << 10
+
 
 def decoded(blocks: Iterator[bytes], coding: str) -> Iterator[bytes]:
     """The file itself, where the server packed it only for the way; a packed body that ends early is refused."""
@@ -21,9 +23,8 @@ def decoded(blocks: Iterator[bytes], coding: str) -> Iterator[bytes]:
     inflater = zlib.decompressobj(31)
     is_begun = False
     packed = size = 0
-    for block in blocks:
-        data = block
-        packed += len(block)
+    for data in _bites(blocks):
+        packed += len(data)
         while data:
             if inflater.eof:  # several packed pieces may follow each other
                 inflater = zlib.decompressobj(31)
@@ -38,3 +39,9 @@ def decoded(blocks: Iterator[bytes], coding: str) -> Iterator[bytes]:
             data = inflater.unused_data if inflater.eof else inflater.unconsumed_tail
     if is_begun and not inflater.eof:
         raise SourceError("The packed file ends before its end.", retryable=True)
+
+
+def _bites(blocks: Iterator[bytes]) -> Iterator[bytes]:
+    """Small pieces: behind each of many packed pieces, what is left of its block is copied."""
+    for block in blocks:
+        yield from (block[start : start + _BITE] for start in range(0, len(block), _BITE))

@@ -84,9 +84,18 @@ class CustomHook(SourceHook):
         except TypeError:
             pass  # an integer above 64 bits, or what has no JSON form at all
         try:
-            return json.dumps(row, default=_plain, ensure_ascii=False).encode() + b"\n"
+            return json.dumps(_finite(row), default=_plain, ensure_ascii=False, allow_nan=False).encode() + b"\n"
         except (TypeError, ValueError) as error:
             raise SourceError(f"Row {number} of the source {self._name} cannot be kept: {error}") from error
+
+
+def _finite(value: Any) -> Any:
+    """The same without what JSON has no form for: NaN is null, infinity as a value of a mapping is text."""
+    if isinstance(value, Mapping):
+        return {name: str(inner) if _is_infinite(inner) else _finite(inner) for name, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(inner) for inner in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _plain(value: Any) -> Any:

@@ -49,6 +49,13 @@ def test_a_missing_number_is_null_and_an_infinite_one_is_not(fetch):
     assert got.content == b'{"n":null,"m":null}\n{"n":"-inf","m":1}\n'
 
 
+def test_so_it_is_beside_a_number_of_more_than_64_bits(fetch):
+    row = {"big": 2**70, "n": float("nan"), "m": float("inf"), "inner": [float("nan"), {"k": float("-inf")}]}
+    got = fetch(CustomHook(Rows([row])))
+    assert json.loads(got.content) == {"big": 2**70, "n": None, "m": "inf", "inner": [None, {"k": "-inf"}]}
+    assert b"NaN" not in got.content
+
+
 def test_a_generator_that_raises_in_the_middle_fails_the_whole_file_and_says_where(fetch):
     with pytest.raises(SourceError, match="broke off after row 2: it raised RuntimeError") as caught:
         fetch(CustomHook(Rows([{"n": 1}, {"n": 2}, RuntimeError("secret value")])))
