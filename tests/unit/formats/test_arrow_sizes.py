@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 
 from airflow_provider_ingest.exceptions import FormatError
+from airflow_provider_ingest.formats.arrow import BATCH_CELLS
 from airflow_provider_ingest.formats import arrow_sizes
 from airflow_provider_ingest.formats.arrow_sizes import check_arrow_sizes
 from airflow_provider_ingest.formats.limits import LIMITS
@@ -82,7 +83,7 @@ def test_a_file_of_more_rows_than_its_bytes_explain_is_refused(monkeypatch: pyte
 def test_rows_of_many_values_come_in_small_parts() -> None:
     lists = pa.FixedSizeListArray.from_arrays(pa.nulls(20_000_000), 1_000_000)
     parts = list(fitting_parts(pa.RecordBatch.from_arrays([lists], ["a"])))
-    assert [part.num_rows for part in parts] == [5] * 4
+    assert [part.num_rows for part in parts] == [BATCH_CELLS // 1_000_000] * 10
 
 
 @pytest.mark.parametrize("how", MAKERS)
