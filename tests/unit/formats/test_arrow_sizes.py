@@ -13,8 +13,8 @@ import pyarrow as pa
 import pytest
 
 from airflow_provider_ingest.exceptions import FormatError
-from airflow_provider_ingest.formats.arrow import BATCH_CELLS
 from airflow_provider_ingest.formats import arrow_sizes
+from airflow_provider_ingest.formats.arrow import BATCH_CELLS
 from airflow_provider_ingest.formats.arrow_sizes import check_arrow_sizes
 from airflow_provider_ingest.formats.limits import LIMITS
 from airflow_provider_ingest.formats.parquet_sizes import fitting_parts
