@@ -60,7 +60,8 @@ class CsvOptions:
     """What the user says about a file; ``None`` is found from the file.
 
     :param skip_rows: physical lines to leave out at the start.
-    :param header_row: the physical line, from 1, that holds the header; what stands before it is left out.
+    :param header_row: the physical line, from 1, that holds the header; what stands before it is left out. One that
+        ``skip_rows`` skips is counted from behind those.
     :param header_rows: number of header rows, their names are joined by a blank.
     :param has_header: whether there is a header at all.
     :param column_names: names to use, whatever the header says.
@@ -78,6 +79,14 @@ class CsvOptions:
     has_header: bool | None = None
     column_names: tuple[str, ...] | None = None
     on_ragged: str = "fail"
+
+    @property
+    def skipped(self) -> int:
+        """Physical lines to leave out before the header, or before the table."""
+        skip = self.skip_rows or 0
+        if self.header_row is None:
+            return skip
+        return self.header_row - 1 + (skip if self.header_row <= skip else 0)
 
     @classmethod
     def read(cls, options: Mapping[str, Any]) -> CsvOptions:

@@ -43,7 +43,7 @@ def find_layout(sample: bytes, rules: Grammar, options: CsvOptions) -> Layout:
 
     :raises FormatError: there is no header where the options say it is.
     """
-    skipped = options.header_row - 1 if options.header_row else options.skip_rows or 0
+    skipped = options.skipped
     offset = _after_lines(sample, skipped)
     table = sample[offset:]
     records = list(sample_records(table, rules, line=skipped + 1))

@@ -56,7 +56,7 @@ def plan_csv(path: Any, *, options: Mapping[str, Any], chunk_rows: int, scratch:
         if not text.strip():
             raise FormatError(EMPTY_FILE if not (text or blank) else "The file holds blank lines only.")
         wishes = _with_hint(text, _behind(wishes, blank_lines))
-        dialect = find_dialect(_after(text, wishes.skip_rows or (wishes.header_row or 1) - 1), wishes)
+        dialect = find_dialect(_after(text, wishes.skipped), wishes)
         _check_width(text, dialect)
         rules = grammar(dialect)
         layout = find_layout(text, rules, wishes)

@@ -148,6 +148,8 @@ def test_rows_with_fewer_fields_than_the_header_has_names_are_malformed(tmp_path
         ({"skip_rows": 2, "has_header": True}, ("a", "b", "c")),
         ({"skip_rows": 2, "header_rows": 1}, ("a", "b", "c")),
         ({"header_row": 3}, ("a", "b", "c")),
+        ({"skip_rows": 2, "header_row": 3}, ("a", "b", "c")),
+        ({"skip_rows": 2, "header_row": 1}, ("a", "b", "c")),
         ({}, ("a", "b", "c")),
     ],
     ids=str,
