@@ -206,6 +206,3 @@ class Target(Protocol):
 
     def discard(self, run_key: str) -> None:
         """Atomic runs: drop what the chunks staged."""
-
-    def forget(self, run_keys: Sequence[str]) -> int:
-        """Delete the markers of runs that can not be worked any more; returns how many."""

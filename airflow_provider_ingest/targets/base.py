@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from functools import cached_property, partial
 
@@ -115,7 +115,7 @@ class SqlTarget(ABC):
             counts = self._commits.counts(chunk.connection, run_key)
             chunk.commit(ChunkOutcome(counts=Counts.total(counts.values())))
         if not self.has_transactional_ddl:
-            with suppress(TargetError):  # what was published stands; forget() drops what is left
+            with suppress(TargetError):  # what was published stands, whatever is left beside it
                 self.discard(run_key)
         return counts
 
@@ -123,13 +123,6 @@ class SqlTarget(ABC):
         """Atomic runs: drop what the chunks staged."""
         with self.reaching(), self.engine.begin() as connection:
             Staging(self._commits.table.schema, run_key).drop(connection)
-
-    def forget(self, run_keys: Sequence[str]) -> int:
-        """Delete the markers of runs that can not be worked any more, and what atomic ones left staged."""
-        with self.reaching(), self.engine.begin() as connection:
-            for run_key in run_keys:
-                Staging(self._commits.table.schema, run_key).drop(connection)
-            return self._commits.forget(connection, run_keys) if self._commits.exists(connection) else 0
 
     has_transactional_ddl: bool = True
     """Whether DROP TABLE belongs to the transaction it stands in; elsewhere it would commit what came before."""

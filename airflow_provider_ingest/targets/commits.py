@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -89,12 +89,6 @@ class Commits:
     def _marker(self, run_key: str, index: int, outcome: str) -> dict[str, Any]:
         now = datetime.now(UTC)
         return {"run_key": run_key, "chunk_index": index, "outcome": outcome, "committed_at": now}
-
-    def forget(self, connection: sa.Connection, run_keys: Sequence[str]) -> int:
-        """Delete the markers of runs."""
-        if not run_keys:
-            return 0
-        return int(connection.execute(self.table.delete().where(self.table.c.run_key.in_(run_keys))).rowcount)
 
 
 def ensure_table(engine: sa.Engine, table: sa.Table) -> None:

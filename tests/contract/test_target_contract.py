@@ -286,14 +286,6 @@ def test_a_dry_run_shows_refusals_and_writes_nothing(shop: Shop) -> None:
         assert chunk.recorded is None
 
 
-def test_markers_of_a_run_can_be_forgotten(shop: Shop) -> None:
-    target, run_key = shop.target(products("sku", "name")), str(uuid4())
-    for index in range(3):
-        write(target, batch([{"sku": f"S{index}", "name": "a"}]), run_key=run_key, index=index)
-    assert target.forget([run_key, str(uuid4())]) == 3
-    assert target.forget([run_key]) == 0
-
-
 def test_an_empty_batch_is_nothing(shop: Shop) -> None:
     result = write(shop.target(products(**KEYED)), batch([], schema={"sku": pl.String, "name": pl.String, **PRICE}))
     assert counts(result) == (0, 0, 0, 0)

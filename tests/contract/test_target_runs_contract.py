@@ -243,14 +243,6 @@ def test_an_atomic_run_takes_nested_rows_along(shop: Shop) -> None:
     assert joined(shop) == [("B", "S", 2), ("C", "S", 3)]
 
 
-def test_forgetting_an_atomic_run_drops_what_it_staged(shop: Shop) -> None:
-    target, run_key = shop.target(atomic()), str(uuid4())
-    write(target, batch([{"sku": "A", "name": "a"}]), run_key=run_key)
-    assert len(tables(shop)) == 1
-    assert target.forget([run_key]) == 1
-    assert tables(shop) == []
-
-
 def test_a_missing_table_is_told_with_the_way_out(shop: Shop) -> None:
     with pytest.raises(TargetError, match=r"product does not exist; did you mean products\?"):
         shop.target(into("product", "sku")).shape()
