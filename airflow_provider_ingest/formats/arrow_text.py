@@ -7,6 +7,7 @@ from typing import Any
 
 import polars as pl
 
+from airflow_provider_ingest.exceptions import FormatError
 from airflow_provider_ingest.formats.limits import MAX_RAW
 from airflow_provider_ingest.formats.rows import RAW, REASON
 from airflow_provider_ingest.formats.values import binary_text, json_text
@@ -88,6 +89,7 @@ def _as_bytes(column: Any) -> Any:
 
 def text_series(name: str, column: Any) -> pl.Series:
     """An Arrow column as text: ISO 8601 for times, ``true``/``false``, JSON for what is nested."""
+    import pyarrow as pa
     from pyarrow import compute, types
 
     if types.is_dictionary(column.type) and kind_of(column.type) is not Kind.TEXT:
@@ -101,7 +103,26 @@ def text_series(name: str, column: Any) -> pl.Series:
         return pl.Series(name, _each(column, str), dtype=pl.String)
     if types.is_float16(column.type):
         column = compute.cast(column, "float32")
+    if types.is_timestamp(column.type) and column.type.unit == "s":  # Polars' own way of it may overflow unseen
+        column = compute.cast(column, pa.timestamp("ms", column.type.tz))
     series = pl.Series(name, column)
+    if series.dtype.is_temporal():
+        return _temporal(series)
+    return series.cast(pl.String)
+
+
+def _temporal(series: pl.Series) -> pl.Series:
+    """Times in ISO 8601.
+
+    :raises FormatError: one lies beyond any calendar.
+    """
+    try:
+        return _iso(series)
+    except pl.exceptions.PanicException:
+        raise FormatError(f"The column {series.name!r} holds a date or time that no calendar has.") from None
+
+
+def _iso(series: pl.Series) -> pl.Series:
     if isinstance(series.dtype, pl.Datetime):
         return series.dt.to_string("iso:strict")
     if series.dtype == pl.Duration:

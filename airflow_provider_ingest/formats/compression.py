@@ -170,9 +170,9 @@ def _zip_errors() -> Iterator[None]:
 
 def inflate_member(file: Any, member: zipfile.ZipInfo, limits: Limits = LIMITS) -> Iterator[bytes]:
     """A member's content, whatever size the directory states; refused at the end if it stated a wrong one."""
-    file.seek(member.header_offset)
+    file.seek(max(member.header_offset, 0))  # a damaged directory's offset is negative
     header = file.read(30)
-    if len(header) < 30 or not header.startswith(ZIP_MAGIC):
+    if member.header_offset < 0 or len(header) < 30 or not header.startswith(ZIP_MAGIC):
         raise FormatError("The ZIP file is damaged: a member is not where its directory says.")
     file.seek(int.from_bytes(header[26:28], "little") + int.from_bytes(header[28:30], "little"), 1)
     is_stored = member.compress_type == zipfile.ZIP_STORED

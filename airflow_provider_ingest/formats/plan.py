@@ -62,8 +62,8 @@ def plan_any_file(
     from airflow_provider_ingest.formats.parquet import plan_arrow, plan_parquet
 
     if found.name == "parquet":
-        return plan_parquet(path, chunk_rows=chunk_rows, facts=facts)
-    return plan_arrow(path, chunk_rows=chunk_rows, scratch=scratch, facts=facts)
+        return plan_parquet(path, chunk_rows=chunk_rows, facts=facts, limits=limits)
+    return plan_arrow(path, chunk_rows=chunk_rows, scratch=scratch, facts=facts, limits=limits)
 
 
 def format_of(path: Any, options: Mapping[str, Any], limits: Limits = LIMITS) -> Format:

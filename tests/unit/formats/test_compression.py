@@ -144,3 +144,10 @@ def test_a_zip_with_too_many_entries_or_a_vast_directory_is_refused():
 def test_inflating_to_a_file_gives_its_size(tmp_path):
     assert inflate_to(io.BytesIO(COMPRESSED["zstd"]), "zstd", tmp_path / "out") == len(ROWS)
     assert (tmp_path / "out").read_bytes() == ROWS
+
+
+def test_a_member_that_lies_before_the_file_is_damage():
+    data = bytearray(zipped(("a.json", b"[1]")))
+    data[data.rindex(b"PK\5\6") + 16] += 40  # where the directory is said to begin: later than it does
+    with pytest.raises(FormatError, match="damaged"):
+        read_bytes(bytes(data))

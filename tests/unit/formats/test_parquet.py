@@ -147,3 +147,11 @@ def test_a_text_that_is_no_text_fails_its_row_alone(how):
         (2, "name: not valid UTF-8", '{"n":"1","name":"Jos\ufffd"}'),
         (4, "name: not valid UTF-8", '{"n":"3","name":"Zo\ufffd"}'),
     ]
+
+
+@pytest.mark.parametrize("kind", [pa.date32(), pa.timestamp("s"), pa.timestamp("ms", "UTC")])
+def test_a_date_beyond_any_calendar_is_told_and_no_panic(kind):
+    number = 2**31 - 1 if kind == pa.date32() else 2**62
+    table = pa.table({"day": pa.array([number], pa.int32() if kind == pa.date32() else pa.int64()).cast(kind)})
+    with pytest.raises(FormatError, match=r"no calendar has|out of bounds"):
+        read_bytes(arrow(table, is_stream=True))
