@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from airflow_provider_ingest.exceptions import UnsupportedFile
-from airflow_provider_ingest.formats import read_table
 from airflow_provider_ingest.formats.detect import Format, detect_format
 from airflow_provider_ingest.importers.source import FORMAT_OPTIONS
 from airflow_provider_ingest.importers.suggestions import look_alikes
-from airflow_provider_ingest.runs.frames import LINE_NUMBER, ROW_NUMBER
+from airflow_provider_ingest.service.head_reader import read_head
 
 MAX_HEAD = 512 * 1024
 """Most bytes that are looked at."""
@@ -39,18 +38,16 @@ def preview(manifest: Mapping[str, Any], head: bytes, name: str | None, size: in
     with tempfile.TemporaryDirectory(prefix="ingest-preview-") as directory:
         path = Path(directory) / "head"
         path.write_bytes(_whole_rows(head, found) if size > len(head) else head)
-        table = read_table(path, **options)
-    columns = [column for column in table.frame.columns if column not in (ROW_NUMBER, LINE_NUMBER)]
-    rows = table.frame.select(columns).head(ROWS).to_dicts()
+        table = read_head(path, found.name, options, ROWS)
     return {
         "format": found.name,
         "format_label": str(found),
-        "facts": {key: value for key, value in table.facts.items() if isinstance(value, str | int | float | bool)},
-        "columns": [{"name": column, "attributes": _attributes(manifest, column)} for column in columns],
-        "missing": _missing(manifest, columns),
-        "rows": [{key: _short(value) for key, value in row.items()} for row in rows],
-        "malformed": table.malformed.height,
-        "warnings": list(table.warnings),
+        "facts": table.facts,
+        "columns": [{"name": column, "attributes": _attributes(manifest, column)} for column in table.columns],
+        "missing": _missing(manifest, table.columns),
+        "rows": [{key: _short(value) for key, value in row.items()} for row in table.rows],
+        "malformed": table.malformed,
+        "warnings": table.warnings,
         "is_partial": size > len(head),
     }
 
