@@ -77,9 +77,7 @@ class ArrayReader:
                 break
             found = self._take()
             if found is None:
-                if len(self._buffer) > self._limits.record_bytes:
-                    size = self._limits.record_bytes // MIB
-                    raise FormatError(f"Element {self._elements + 1} of the array is larger than {size} MiB.")
+                check_record(self._buffer, f"Element {self._elements + 1:,} of the array", self._limits)
                 block = max(block, len(self._buffer))
                 continue
             block = BLOCK
@@ -169,6 +167,17 @@ class ArrayReader:
             start = position + len(text) - len(text.lstrip(BLANKS))
             where = f"Element {number:,} of the array, at byte {start:,}, is not JSON"
             raise FormatError(f"{where}: {explain(error, text, position)}.") from None
+
+
+def check_record(text: bytes, what: str, limits: Limits) -> None:
+    """Refuse a record, or as much of it as was read, that is too large or becomes much more once it is parsed.
+
+    :raises FormatError: says so of ``what``.
+    """
+    if len(text) > limits.record_bytes:
+        raise FormatError(f"{what} is larger than {limits.record_bytes // MIB} MiB.")
+    if text.count(b"[") + text.count(b"{") > limits.record_containers:
+        raise FormatError(f"{what} holds more than {limits.record_containers:,} arrays and objects.")
 
 
 _SIGNIFICANT = np.zeros(256, bool)

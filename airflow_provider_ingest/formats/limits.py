@@ -24,6 +24,7 @@ class Limits:
     :param sheet_cells: cells of the rectangle that a sheet's used cells span, if hardly any of it is used.
     :param shared_strings_bytes: texts of an XLSX workbook, which are held in memory.
     :param record_bytes: one element of a JSON array, or one line of NDJSON.
+    :param record_containers: arrays and objects in such a record, if it is larger than a block.
     :param columns: of a table, or different keys over all rows.
     :param column_name: characters of a key.
 
@@ -40,6 +41,7 @@ class Limits:
     sheet_cells: int = 50_000_000
     shared_strings_bytes: int = 512 * MIB
     record_bytes: int = 16 * MIB
+    record_containers: int = 1_000_000
     columns: int = 10_000
     column_name: int = 10_000
 

@@ -7,11 +7,19 @@ from typing import Any
 
 import polars as pl
 
-from airflow_provider_ingest.exceptions import FormatError
 from airflow_provider_ingest.formats.arrow import plan_frames
 from airflow_provider_ingest.formats.contract import FilePlan
-from airflow_provider_ingest.formats.json_array import BLANKS, BLOCK, BOM, DECODE_ERRORS, decode, explain, representable
-from airflow_provider_ingest.formats.limits import LIMITS, MIB, Limits
+from airflow_provider_ingest.formats.json_array import (
+    BLANKS,
+    BLOCK,
+    BOM,
+    DECODE_ERRORS,
+    check_record,
+    decode,
+    explain,
+    representable,
+)
+from airflow_provider_ingest.formats.limits import LIMITS, Limits
 from airflow_provider_ingest.formats.rows import Malformed, RowFrames, collection_paused
 
 
@@ -56,8 +64,8 @@ def line_blocks(stream: Any, limits: Limits) -> Iterator[list[bytes]]:
             held = data[cut + 1 :]
             number += len(lines)
             yield lines
-        if len(held) > limits.record_bytes:
-            raise FormatError(f"Line {number + 1:,} is longer than {limits.record_bytes // MIB} MiB.")
+        if len(held) > BLOCK:
+            check_record(held, f"Line {number + 1:,}", limits)
     if held:
         yield [held]
 

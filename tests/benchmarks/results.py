@@ -21,7 +21,7 @@ from typing import Any
 
 ROOT = Path(__file__).parents[2]
 KEPT = 20
-"""How many runs of one benchmark with the same settings stay in the file."""
+"""How many runs of one benchmark with the same sizes stay in the file."""
 SIZES = {"rows", "rounds", "chunks"}
 """Settings that only say how much; others change what is measured."""
 PACKAGES = (
@@ -60,8 +60,9 @@ def read_entries(path: Path) -> list[dict[str, Any]]:
 
 
 def series(entry: Mapping[str, Any]) -> tuple[str, str]:
-    """Runs are comparable when this is equal."""
-    return str(entry["benchmark"]), json.dumps(entry["settings"], sort_keys=True)
+    """Runs are comparable when this is equal; of how many rounds the medians are does not matter."""
+    settings = {name: value for name, value in entry["settings"].items() if name != "rounds"}
+    return str(entry["benchmark"]), json.dumps(settings, sort_keys=True)
 
 
 def largest(entries: Iterable[Mapping[str, Any]], benchmark: str) -> Mapping[str, Any] | None:

@@ -96,6 +96,14 @@ def long_string(path: Path, start: bytes, size: int = 1 << 30) -> None:
         file.truncate(size)
 
 
+def tiny_lists(path: Path) -> None:
+    path.write_bytes(b'[{"a":1},{"a":[' + b"[]," * (5 << 20) + b"[]]}]")
+
+
+def tiny_lists_in_a_line(path: Path) -> None:
+    path.write_bytes(b'{"a":1}\n{"a":[' + b"[]," * (5 << 20) + b"[]]}\n")
+
+
 def long_line(path: Path) -> None:
     long_string(path, b'{"a":1}\n{"a":"')
 

@@ -42,5 +42,5 @@ def test_nesting_without_end_fails_its_line_alone():
 
 def test_a_line_above_the_cap_is_refused_by_number():
     stream = io.BytesIO(b'{"a":1}\n{"a":"' + b"x" * (3 << 20))
-    with pytest.raises(FormatError, match="Line 2 is longer than 2 MiB"):
+    with pytest.raises(FormatError, match="Line 2 is larger than 2 MiB"):
         list(line_blocks(stream, Limits(record_bytes=2 << 20)))
