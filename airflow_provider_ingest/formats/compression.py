@@ -179,18 +179,18 @@ def inflate_member(file: Any, member: zipfile.ZipInfo, limits: Limits = LIMITS) 
     inflater = zlib.decompressobj(wbits=-15)
     left, size, checksum = member.compress_size, 0, 0
     data = b""
-    while not inflater.eof and (data or left):
-        if not data:
+    while not inflater.eof:
+        if not data and left:
             data = file.read(min(READ, left))
-            left -= len(data)
-            if not data:
-                break
+            left = left - len(data) if data else 0
         if is_stored:
             piece, data = data, b""
         else:
             with _zip_errors():
-                piece = inflater.decompress(data, READ)
+                piece = inflater.decompress(data, READ)  # may have more to give when all of the input was taken
             data = inflater.unconsumed_tail
+        if not (piece or data or left):
+            break
         size += len(piece)
         check_size(size, member.compress_size, limits)
         checksum = zlib.crc32(piece, checksum)

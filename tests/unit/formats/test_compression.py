@@ -8,7 +8,7 @@ import pytest
 import zstandard
 
 from airflow_provider_ingest.exceptions import FormatError, UnsupportedFile
-from airflow_provider_ingest.formats.compression import inflate_to, open_inflated
+from airflow_provider_ingest.formats.compression import READ, inflate_to, open_inflated
 from airflow_provider_ingest.formats.limits import Limits
 from tests.unit.formats.tables import read_bytes
 
@@ -49,6 +49,13 @@ def test_a_csv_inside_is_read_too(compression):
     whole = read_bytes(compress[compression](text), chunk_rows=30)
     assert [row["id"] for row in whole.rows] == [str(at) for at in range(100)]
     assert whole.plan.facts["format"] == "csv"
+
+
+@pytest.mark.parametrize("size", [READ, READ + 1, READ + 5, READ + 100, READ + 258, 2 * READ])
+@pytest.mark.parametrize("text", [b"0", b"1,abc,def\n"])
+def test_a_member_is_whole_whatever_the_inflater_holds_back_at_its_end(size, text):
+    content = (text * (size // len(text) + 1))[:size]
+    assert inflate(zipped(("a.csv", content)), "zip") == content
 
 
 def test_a_stored_member_is_read():
