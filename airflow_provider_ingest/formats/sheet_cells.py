@@ -24,7 +24,7 @@ TYPES = {"n": NUMBER, "s": SHARED, "str": TEXT, "inlineStr": TEXT, "b": BOOLEAN,
 _REFERENCE = re.compile(r"\s*([A-Za-z]{0,6})([0-9]{0,14})\s*")
 
 BLOCK_CELLS, BLOCK_BYTES = 100_000, 32 * MIB
-"""Cells that are Python objects at a time in the exact reader, and their text, about."""
+"""Cells that are Python objects at a time in the exact reader, and their text, about; a row may have no more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,10 +99,10 @@ def parse_cells(pieces: Iterable[bytes], extent: Extent, limits: Limits = LIMITS
     """
     parts = _Parts(extent, limits)
     for _ in parse_xml(pieces, parts.start, parts.end, parts.characters, "A sheet of the workbook"):
-        if len(parts.text) >= BLOCK_CELLS or parts.held >= BLOCK_BYTES:
+        if max(len(parts.text), len(parts.lines)) >= BLOCK_CELLS or parts.held >= BLOCK_BYTES:
             yield parts.take()
     if parts.lines:
-        yield parts.take()
+        yield parts.take(is_last=True)
 
 
 class _Parts:
@@ -115,6 +115,7 @@ class _Parts:
         self._column: list[int] = []
         self._type: list[int] = []
         self._style: list[int] = []
+        self._row_start = 0
         self._extent = extent
         self._limits = limits
         self._line = 0
@@ -126,18 +127,25 @@ class _Parts:
         self.held = 0
         self._path: list[str] = []
 
-    def take(self) -> Cells:
-        """What was collected; the row that is open stays open."""
+    def take(self, *, is_last: bool = False) -> Cells:
+        """The rows that were collected; the last one, which may go on, is kept back.
+
+        :raises FormatError: there is nothing but that row.
+        """
+        if not is_last and len(self.lines) == 1:
+            raise FormatError(f"Row {self.lines[-1]:,} of the sheet has more cells, or more text in them, than fit.")
+        cut, lines = (len(self.text), len(self.lines)) if is_last else (self._row_start, len(self.lines) - 1)
         taken = Cells(
-            np.array(self.lines, np.int64),
-            np.array(self._row, np.int64),
-            np.array(self._column, np.int64),
-            np.array(self._type, np.uint8),
-            np.array(self._style, np.int64),
-            pl.Series(self.text, dtype=pl.String),
+            np.array(self.lines[:lines], np.int64),
+            np.array(self._row[:cut], np.int64),
+            np.array(self._column[:cut], np.int64),
+            np.array(self._type[:cut], np.uint8),
+            np.array(self._style[:cut], np.int64),
+            pl.Series(self.text[:cut], dtype=pl.String),
         )
-        self.lines, self.text, self._row, self._column, self._type, self._style = [], [], [], [], [], []
-        self.held = 0
+        self.lines, self.text, self._row = self.lines[lines:], self.text[cut:], [0] * (len(self._row) - cut)
+        self._column, self._type, self._style = self._column[cut:], self._type[cut:], self._style[cut:]
+        self.held, self._row_start = sum(map(len, self.text)), 0
         return taken
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
@@ -147,7 +155,7 @@ class _Parts:
             given = attributes.get("r", "").strip()
             self._line = int(given) if given.isdecimal() and len(given) < 15 else self._line + 1
             self._at = -1
-            self.lines.append(self._line)
+            self._begin_row()
         elif name == "c":
             found = _REFERENCE.fullmatch(attributes.get("r", ""))
             kind, style = attributes.get("t", "n"), attributes.get("s", "0").strip()
@@ -161,6 +169,10 @@ class _Parts:
             self._is_formula = True
         elif name == "mergeCell":
             self._extent.merged += 1
+
+    def _begin_row(self) -> None:
+        self.lines.append(self._line)
+        self._row_start = len(self.text)
 
     def characters(self, text: str) -> None:
         name = self._path[-1] if self._path else ""
@@ -182,8 +194,8 @@ class _Parts:
         if not text:
             self._extent.uncalculated += self._is_formula and self._cell[0] != TEXT
             return
-        if not self.lines or self.lines[-1] != self._line:  # its row was open when the block before was taken
-            self.lines.append(self._line)
+        if not self.lines or self.lines[-1] != self._line:  # its reference names another row than the one it is in
+            self._begin_row()
         self.text.append(text)
         self._row.append(len(self.lines) - 1)
         self._column.append(self._at)

@@ -84,7 +84,7 @@ class CellTexts:
             yield from self._numbers(kind // _TEMPORAL, text)
 
     def _shared(self, text: pl.Series) -> pl.Series:
-        places = text.cast(pl.UInt32, strict=False)
+        places = _cast(text, pl.UInt32)
         if places.null_count() or (at := places.to_numpy()).max() >= len(self.strings):
             raise FormatError("A cell refers to a shared string that the workbook does not have.")
         return self.strings[at]
@@ -95,7 +95,7 @@ class CellTexts:
             if not whole.null_count() and np.abs(whole.to_numpy()).max() < WHOLE_BELOW:
                 yield slice(None), whole.cast(pl.String), Kind.INTEGER
                 return
-        number = text.cast(pl.Float64, strict=False)
+        number = _cast(text, pl.Float64)
         values = number.to_numpy()
         is_text = number.is_null().to_numpy()
         if is_text.any():
@@ -130,6 +130,12 @@ class CellTexts:
         yield at, pl.Series(since_1970[at].astype(np.int32)).cast(pl.Date).cast(pl.String), Kind.DATE
         at = np.flatnonzero(~is_date & ~is_time)
         yield at, datetime_texts(np.rint(since_1970[at] * _DAY).astype(np.int64)), Kind.DATETIME
+
+
+def _cast(text: pl.Series, dtype: Any) -> pl.Series:
+    """Numbers from text, which may have blanks around it; null where it is none."""
+    number = text.cast(dtype, strict=False)
+    return text.str.strip_chars().cast(dtype, strict=False) if number.null_count() else number
 
 
 def _placed(parts: list[tuple[Any, pl.Series]], height: int) -> pl.Series:

@@ -20,7 +20,7 @@ class NumberText(str):
     __slots__ = ()
 
 
-WHOLE_BELOW = 1e15
+WHOLE_BELOW = 1 << 53
 """Up to here a float knows every integer."""
 
 

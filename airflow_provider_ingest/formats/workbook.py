@@ -22,7 +22,7 @@ from airflow_provider_ingest.formats.sheet_values import DATE, DURATION, CellTex
 from airflow_provider_ingest.formats.xml_parts import elements
 
 _SMALL_PART = 32 * MIB
-_BUILT_IN = dict.fromkeys((*range(14, 23), *range(27, 37), 45, 47, *range(50, 59)), DATE) | {46: DURATION}
+_BUILT_IN = dict.fromkeys(map(str, (*range(14, 23), *range(27, 37), 45, 47, *range(50, 59))), DATE) | {"46": DURATION}
 """Number formats every spreadsheet program knows without a definition."""
 
 
@@ -128,15 +128,15 @@ class Workbook:
             return np.zeros(0, np.uint8)
         custom: dict[str, int] = {}
         formats: list[int] = []
-        is_inside = False
+        is_cell_format = False
         for tag, attributes in elements(self.pieces(member, _SMALL_PART)):
             if tag == "numFmt":
                 custom[attributes.get("numFmtId", "")] = temporal_format(attributes.get("formatCode", ""))
-            elif tag == "xf" and is_inside:
+            elif tag == "xf" and is_cell_format:
                 number = attributes.get("numFmtId", "0")
-                formats.append(custom.get(number, _BUILT_IN.get(int(number) if number.isdecimal() else 0, 0)))
-            elif tag != "alignment" and tag != "protection":
-                is_inside = tag == "cellXfs"
+                formats.append(custom.get(number, _BUILT_IN.get(number, 0)))
+            elif tag in ("cellStyleXfs", "cellXfs", "cellStyles"):
+                is_cell_format = tag == "cellXfs"
         return np.array(formats, np.uint8)
 
     def _strings(self) -> pl.Series:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from html import unescape
 from typing import Any
 
 import numpy as np
@@ -25,6 +24,7 @@ PAD = bytes(48)
 
 _DECLARED = re.compile(rb"<\?xml[^>]*encoding=[\"']([^\"']+)")
 _ENTITY = "&(?:lt|gt|quot|apos|amp|#[0-9]{1,7}|#x[0-9a-fA-F]{1,6});"
+_NUMBERED = re.compile("&(?:#x([0-9a-fA-F]+)|#([0-9]+)|[a-z]+);")
 _ENTITIES = {"&lt;": "<", "&gt;": ">", "&quot;": '"', "&apos;": "'", "&amp;": "&"}
 
 
@@ -131,4 +131,14 @@ def _without_entities(text: pl.Series) -> pl.Series:
     if not numbered.any():
         return plain
     at = numbered.arg_true()
-    return plain.scatter(at, pl.Series([unescape(one) for one in text.gather(at)], dtype=pl.String))
+    return plain.scatter(at, pl.Series([_NUMBERED.sub(_character, one) for one in text.gather(at)], dtype=pl.String))
+
+
+def _character(found: re.Match[str]) -> str:
+    """What an entity or a character reference stands for; one to what XML does not allow is the parser's to refuse."""
+    if not (found[1] or found[2]):
+        return _ENTITIES[found[0]]
+    code = int(found[1], 16) if found[1] else int(found[2])
+    if not (code in (9, 10, 13) or 0x20 <= code < 0xD800 or 0xE000 <= code < 0xFFFE or 0x10000 <= code < 0x110000):
+        raise NotPlain
+    return chr(code)

@@ -177,6 +177,7 @@ def test_formulas_empty_styled_cells_and_empty_rows_are_plain():
         b'<row r="1"><c r="A1" t="str"><v>&#97;</v></c></row><row r="2"><c r="a2"><v>7</v></c></row>',
         b'<row r="1"><c r="A1" t="str"><v>a</v></c></row><row r="3"><c r="A2"><v>7</v></c></row>',
         b'<row r="1"><c r="A1" t="str"><v>a</v></c></row><row r="2"><c r="A2" t="n"><v>7.0</v><extLst/></c></row>',
+        b'<row r="1"><c r="A1" t="str"><v>a</v></c></row><row r="2"><c r="A2"><v>\n7\n</v></c></row>',
     ],
 )
 def test_an_unusual_spelling_is_read_by_the_exact_reader(cells):
@@ -200,6 +201,8 @@ def test_a_sheet_with_prefixes_and_another_encoding_is_read():
         (SHEET % b'<row r="1"><c r="A1"><v>1</v></c></row>').removesuffix(b"</worksheet>"),
         SHEET % b'<row r="1"><c r="A1" t="str"><v>\xff</v></c></row>',
         SHEET % b'<row r="1"><c r="A1" t="str"><v>&nbsp;</v></c></row>',
+        SHEET % b'<row r="1"><c r="A1" t="str"><v>&#1;</v></c></row>',
+        SHEET % b'<row r="1"><c r="A1" t="str"><v>&#xD800;</v></c></row>',
         SHEET % b'<row r="1"><c r="A1" t="other"><v>1</v></c></row>',
         SHEET % b'<row r="1"><c r="A1" t="s"><v>0</v></c></row>',
         b'<!DOCTYPE x [<!ENTITY a "aaaa">]>' + SHEET % b'<row r="1"><c r="A1" t="str"><v>&a;</v></c></row>',
