@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from airflow_provider_ingest.exceptions import FormatError
+from airflow_provider_ingest.formats.options import flag_option, names_option, number_option, text_option
 
 NO_QUOTE = ""
 """The quote of a dialect that knows none: every quote character is text."""
@@ -94,57 +95,24 @@ class CsvOptions:
 
         :raises FormatError: names the option and what it takes.
         """
-        names = options.get("column_names")
-        if names is not None and (isinstance(names, str) or not isinstance(names, Sequence) or not names):
-            raise FormatError("The option column_names takes a list of names.")
         on_ragged = options.get("on_ragged") or "fail"
         if on_ragged not in ("fail", "pad"):
             raise FormatError(f"The option on_ragged takes 'fail' or 'pad', not {on_ragged!r}.")
-        quote, escape = _text(options, "quote"), _text(options, "escape")
+        quote, escape = text_option(options, "quote"), text_option(options, "escape")
         return cls(
-            delimiter=_named(_text(options, "delimiter")) or None,
+            delimiter=_named(text_option(options, "delimiter")) or None,
             quote=quote,
             escape="" if escape is not None and escape == (quote or '"') else escape,
-            encoding=_text(options, "encoding") or None,
-            header_row=_number(options, "header_row", 1),
-            header_rows=_number(options, "header_rows", 1),
-            skip_rows=_number(options, "skip_rows", 0),
-            has_header=_flag(options, "has_header"),
-            column_names=None if names is None else tuple(str(name) for name in names),
+            encoding=text_option(options, "encoding") or None,
+            header_row=number_option(options, "header_row", 1),
+            header_rows=number_option(options, "header_rows", 1),
+            skip_rows=number_option(options, "skip_rows", 0),
+            has_header=flag_option(options, "has_header"),
+            column_names=names_option(options, "column_names"),
             on_ragged=on_ragged,
         )
-
-
-def _text(options: Mapping[str, Any], name: str) -> str | None:
-    value = options.get(name)
-    if value is not None and not isinstance(value, str):
-        raise FormatError(f"The option {name} takes a text, not {value!r}.")
-    return value
 
 
 def _named(delimiter: str | None) -> str | None:
     """A delimiter as people write it in a form: a backslash with ``t``, ``tab``, ``space``."""
     return {"\\t": "\t", "tab": "\t", "space": " "}.get(delimiter.lower(), delimiter) if delimiter else delimiter
-
-
-def _number(options: Mapping[str, Any], name: str, least: int) -> int | None:
-    value = options.get(name)
-    if value is None:
-        return None
-    try:
-        number = int(value)
-    except (TypeError, ValueError):
-        number = least - 1
-    if number < least or isinstance(value, bool):
-        raise FormatError(f"The option {name} takes a whole number from {least}, not {value!r}.")
-    return number
-
-
-def _flag(options: Mapping[str, Any], name: str) -> bool | None:
-    value = options.get(name)
-    if value is None or isinstance(value, bool):
-        return value
-    known = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
-    if str(value).lower() not in known:
-        raise FormatError(f"The option {name} takes true or false, not {value!r}.")
-    return known[str(value).lower()]

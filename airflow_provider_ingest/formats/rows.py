@@ -58,6 +58,7 @@ class RowFrames:
         self._whole_floats = whole_floats
         self._names: dict[Any, str] = {}
         self._taken: set[str] = set(RESERVED)
+        self._repeats: dict[str, int] = {}
         self._seen: dict[str, set[Kind]] = {}
         for name in columns:
             self.column(name)
@@ -101,6 +102,18 @@ class RowFrames:
             self._taken.add(name)
             self._seen[name] = set()
         return name
+
+    def add_column(self, name: str) -> str:
+        """A column of its own for a name of a header: a repeated one gets a suffix and a warning."""
+        name = unique = name or f"column_{len(self._names) + 1}"
+        number = self._repeats.get(name, 1)
+        while unique in self._names:
+            number += 1
+            unique = f"{name}_{number}"
+        if unique != name:
+            self._repeats[name] = number
+            self.warnings.append(f'Column "{name}" stands more than once; a later one is called "{unique}".')
+        return self.column(unique)
 
     def add_kind(self, column: str, kind: Kind) -> None:
         """Note what a column holds, where its format says so."""

@@ -13,6 +13,7 @@ from airflow_provider_ingest.formats.arrow import open_file, plan_frames
 from airflow_provider_ingest.formats.compression import check_size
 from airflow_provider_ingest.formats.contract import FilePlan
 from airflow_provider_ingest.formats.limits import LIMITS, Limits
+from airflow_provider_ingest.formats.options import flag_option, names_option, number_option
 from airflow_provider_ingest.formats.rows import RowFrames
 from airflow_provider_ingest.formats.sheet_cells import Cells, Extent, parse_cells
 from airflow_provider_ingest.formats.sheet_scan import scan_cells
@@ -112,11 +113,11 @@ class SheetTable:
         self._frames = frames
         self._names: dict[int, str] | None = None
         self._rows = 0
-        self._given = options.get("column_names")
-        self._has_header = options.get("has_header", True)
-        self._least = int(options.get("skip_rows") or 0) + 1
-        if self._has_header and options.get("header_row") is not None:
-            self._least = int(options["header_row"])
+        self._given = names_option(options, "column_names")
+        self._has_header = flag_option(options, "has_header") is not False
+        self._least = (number_option(options, "skip_rows", 0) or 0) + 1
+        if self._has_header:
+            self._least = number_option(options, "header_row", 1) or self._least
 
     def frames(self, cells: Cells) -> Iterator[pl.DataFrame]:
         """Records frames in the order of the sheet."""
@@ -129,7 +130,7 @@ class SheetTable:
             assert self._names is not None
             name = self._names.get(position)
             if name is None:
-                name = self._names[position] = self._unique(f"column_{position + 1}")
+                name = self._names[position] = self._frames.add_column(f"column_{position + 1}")
             series.append(text.alias(name))
             for kind in kinds:
                 self._frames.add_kind(name, kind)
@@ -174,21 +175,10 @@ class SheetTable:
             if not self._has_header:
                 found = {}
             if self._given is not None:
-                found = dict(enumerate(map(str, self._given), int(cells.column[cells.row == row].min())))
+                found = dict(enumerate(self._given, int(cells.column[cells.row == row].min())))
             self._names = {}
             for at, text in found.items():
                 if text.strip():
-                    self._names[at] = self._unique(text.strip())
+                    self._names[at] = self._frames.add_column(text.strip())
             return row + 1 if self._has_header else row
         return len(cells.lines)
-
-    def _unique(self, name: str) -> str:
-        """The column of a header name; a repeated one gets a suffix."""
-        taken = set(self._frames.columns)
-        unique, number = name, 1
-        while unique in taken:
-            number += 1
-            unique = f"{name}_{number}"
-        if unique != name:
-            self._frames.warnings.append(f'Column "{name}" stands more than once; a later one is called "{unique}".')
-        return self._frames.column(unique)

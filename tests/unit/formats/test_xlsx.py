@@ -54,7 +54,9 @@ SHEET = b'<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006
         (12.5, "12.5", "number"),
         (0.1, "0.1", "number"),
         (1e300, "1e+300", "number"),
-        (-2e15, "-2000000000000000.0", "number"),
+        (-2e15, "-2000000000000000", "integer"),
+        (4111111111111111, "4111111111111111", "integer"),
+        (-2e16, "-2e+16", "number"),
         (True, "true", "boolean"),
         (date(2024, 2, 29), "2024-02-29", "date"),
         (datetime(2024, 2, 29, 1, 2, 3), "2024-02-29T01:02:03", "datetime"),
@@ -123,6 +125,53 @@ def test_repeated_empty_and_reserved_header_cells_get_names():
     whole = read_bytes(workbook(["a", "a", None, None, "_row_number"], [1, 2, None, 4, 5]))
     assert whole.rows == [{"a": "1", "a_2": "2", "_row_number_2": "5", "column_4": "4"}]
     assert len(whole.plan.warnings) == 2
+
+
+def test_reserved_header_cells_that_repeat_are_columns_of_their_own():
+    whole = read_bytes(workbook(["_row_number", "_row_number", "a_2", "a", "a"], [1, 2, 3, 4, 5]))
+    assert len(set(whole.plan.columns)) == 5
+    assert list(whole.rows[0].values()) == ["1", "2", "3", "4", "5"]
+
+
+@pytest.mark.parametrize(
+    "options", [{"header_row": "x"}, {"skip_rows": -1}, {"has_header": "perhaps"}, {"column_names": "abc"}]
+)
+def test_an_option_that_cannot_be_is_named(options):
+    with pytest.raises(FormatError, match=f"The option {next(iter(options))} takes"):
+        read_bytes(workbook(["a"], [1]), **options)
+
+
+def test_options_may_be_texts():
+    data = workbook(["Report"], ["a"], [1])
+    assert read_bytes(data, header_row="2", has_header="true").rows == [{"a": "1"}]
+    assert read_bytes(data, skip_rows="1", has_header="no").rows == [{"column_1": "a"}, {"column_1": "1"}]
+
+
+def with_styles(change) -> bytes:
+    """A workbook with a date, whose styles are changed."""
+    source = zipfile.ZipFile(io.BytesIO(workbook(["at"], [date(2024, 2, 29)])))
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for member in source.infolist():
+            content = source.read(member)
+            archive.writestr(member.filename, change(content) if "styles" in member.filename else content)
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize(
+    "extra",
+    [
+        b'<xf numFmtId="0"><extLst><ext uri="{C7286773}"><p:xfComplement xmlns:p="x" i="0"/></ext></extLst></xf>',
+        b'<xf numFmtId="0" applyAlignment="1"><alignment wrapText="1"/><protection locked="0"/></xf>',
+        b'<xf numFmtId="' + b"1" * 5000 + b'"/>',
+    ],
+    ids=["checkboxes", "alignment", "a number without end"],
+)
+def test_cell_formats_count_whatever_stands_in_the_ones_before(extra):
+    first = b'<xf numFmtId="0" fontId="0" fillId="0" borderId="0" pivotButton="0" quotePrefix="0" xfId="0"/>'
+    data = with_styles(lambda styles: styles.replace(first, extra))
+    assert data != with_styles(lambda styles: styles)
+    assert read_bytes(data).rows == [{"at": "2024-02-29"}]
 
 
 def test_of_merged_cells_the_first_has_the_value():
