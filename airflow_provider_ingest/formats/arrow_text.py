@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+from uuid import UUID
 
 import polars as pl
 
@@ -18,8 +19,10 @@ def kind_of(type_: Any) -> Kind:
     """What an Arrow type is to us."""
     from pyarrow import types
 
-    if types.is_dictionary(type_):
+    if types.is_dictionary(type_) or types.is_run_end_encoded(type_):
         return kind_of(type_.value_type)
+    if extension := _extension(type_):
+        return _EXTENSIONS.get(extension) or kind_of(type_.storage_type)
     for is_kind, kind in (
         (types.is_integer, Kind.INTEGER),
         (types.is_floating, Kind.NUMBER),
@@ -32,6 +35,27 @@ def kind_of(type_: Any) -> Kind:
         if is_kind(type_):
             return kind
     return Kind.TEXT
+
+
+_EXTENSIONS = {"arrow.json": Kind.JSON, "arrow.uuid": Kind.TEXT, "arrow.bool8": Kind.BOOLEAN}
+
+
+def _extension(type_: Any) -> str:
+    """The name of an extension type: one that is stored as another type; empty for any other."""
+    return str(getattr(type_, "extension_name", ""))
+
+
+def check_type(name: str, type_: Any) -> None:
+    """Refuse a column of a type that has no text, before the first row is read.
+
+    :raises FormatError: says which.
+    """
+    import pyarrow as pa
+
+    try:
+        text_series(name, pa.nulls(0, type_))
+    except (pa.ArrowException, pl.exceptions.PolarsError):
+        raise FormatError(f"The column {name!r} has the type {type_}, which cannot be read.") from None
 
 
 def text_frame(batch: Any, names: list[str]) -> pl.DataFrame:
@@ -83,8 +107,13 @@ def _as_bytes(column: Any) -> Any:
         column = pa.DictionaryArray.from_arrays(column.indices, dictionary, safe=False)
         column.validate(full=True)
         return column.dictionary_decode()
-    is_text = types.is_string(column.type) or types.is_large_string(column.type) or types.is_string_view(column.type)
-    return column.cast(pa.large_binary()) if is_text else None
+    return column.cast(pa.large_binary()) if _is_text(column.type) else None
+
+
+def _is_text(type_: Any) -> bool:
+    from pyarrow import types
+
+    return bool(types.is_string(type_) or types.is_large_string(type_) or types.is_string_view(type_))
 
 
 def text_series(name: str, column: Any) -> pl.Series:
@@ -92,7 +121,15 @@ def text_series(name: str, column: Any) -> pl.Series:
     import pyarrow as pa
     from pyarrow import compute, types
 
-    if types.is_dictionary(column.type) and kind_of(column.type) is not Kind.TEXT:
+    if extension := _extension(column.type):
+        column = column.storage
+        if extension == "arrow.uuid":
+            return pl.Series(name, _each(column, lambda value: str(UUID(bytes=value))), dtype=pl.String)
+        if extension == "arrow.bool8":
+            column = compute.cast(column, pa.bool_())
+    if types.is_run_end_encoded(column.type):
+        column = compute.run_end_decode(column)
+    if types.is_dictionary(column.type) and not _is_text(column.type.value_type):
         column = column.dictionary_decode()
     if types.is_nested(column.type):
         return pl.Series(name, _each(column, json_text), dtype=pl.String)
@@ -103,6 +140,8 @@ def text_series(name: str, column: Any) -> pl.Series:
         return pl.Series(name, _each(column, str), dtype=pl.String)
     if types.is_float16(column.type):
         column = compute.cast(column, "float32")
+    if types.is_date64(column.type):
+        column = compute.cast(column, "date32", safe=False)
     if types.is_timestamp(column.type) and column.type.unit == "s":  # Polars' own way of it may overflow unseen
         column = compute.cast(column, pa.timestamp("ms", column.type.tz))
     series = pl.Series(name, column)

@@ -11,7 +11,7 @@ import polars as pl
 from airflow_provider_ingest.exceptions import FormatError
 from airflow_provider_ingest.formats.arrow import fitting_rows, open_file, plan_frames, rebatch, split, with_reasons
 from airflow_provider_ingest.formats.arrow_sizes import check_arrow_sizes
-from airflow_provider_ingest.formats.arrow_text import kind_of, text_frame
+from airflow_provider_ingest.formats.arrow_text import check_type, kind_of, text_frame
 from airflow_provider_ingest.formats.contract import BATCH_ROWS, FilePlan
 from airflow_provider_ingest.formats.limits import LIMITS, MIB, Limits
 from airflow_provider_ingest.formats.parquet_sizes import check_sizes, fitting_batch, fitting_parts
@@ -34,7 +34,7 @@ def plan_parquet(path: Any, *, chunk_rows: int, facts: Mapping[str, Any], limits
         check_sizes(file, parquet.metadata, limits)
     chunk_rows = max(chunk_rows, -(-rows // MOST_CHUNKS))
     frames = RowFrames(limits=limits)
-    names = [_unique(name, frames) for name in schema.names]
+    names = _columns(schema, frames)
     kinds = {name: kind_of(field.type) for name, field in zip(names, schema, strict=True)}
     kinds = {name: kind for name, kind in kinds.items() if kind is not Kind.TEXT}
     chunks = tuple(
@@ -103,7 +103,7 @@ def plan_arrow(
     def produced() -> Iterator[pl.DataFrame]:
         row = 1
         with _record_batches(path, limits) as (schema, batches):
-            names = [_unique(name, frames) for name in schema.names]
+            names = _columns(schema, frames)
             for name, field in zip(names, schema, strict=True):
                 frames.add_kind(name, kind_of(field.type))
             for batch in (part for whole in batches for part in fitting_parts(whole)):
@@ -131,13 +131,11 @@ def _record_batches(path: Any, limits: Limits) -> Iterator[tuple[Any, Iterator[A
                 yield stream.schema, iter(stream)
 
 
-def _unique(name: str, frames: RowFrames) -> str:
-    """The column of a field's name; a repeated one gets a suffix."""
-    unique, number = name, 1
-    while unique in frames.columns:
-        number += 1
-        unique = f"{name}_{number}"
-    return frames.column(unique)
+def _columns(schema: Any, frames: RowFrames) -> list[str]:
+    """The columns of a schema, each of a type that can be read."""
+    for field in schema:
+        check_type(field.name, field.type)
+    return [frames.add_column(name) for name in schema.names]
 
 
 @contextmanager
@@ -146,5 +144,5 @@ def _arrow_errors(what: str) -> Iterator[None]:
 
     try:
         yield
-    except (pa.ArrowException, OSError, ValueError) as error:
+    except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
         raise FormatError(f"The {what} file is damaged: {str(error).splitlines()[0][:200]}.") from error

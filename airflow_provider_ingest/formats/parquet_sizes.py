@@ -99,7 +99,7 @@ def _dictionaries(column: Any) -> Iterator[Any]:
 
     if types.is_dictionary(column.type):
         yield column.dictionary
-    elif types.is_struct(column.type):
+    elif types.is_struct(column.type) or types.is_union(column.type):
         for index in range(column.type.num_fields):
             yield from _dictionaries(column.field(index))
     elif types.is_map(column.type):

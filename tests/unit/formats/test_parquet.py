@@ -4,6 +4,7 @@ import io
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from itertools import accumulate
+from uuid import UUID
 
 import polars as pl
 import pyarrow as pa
@@ -41,6 +42,7 @@ TYPES = [
     (pa.large_string(), "x", "x", "text"),
     (pa.dictionary(pa.int32(), pa.string()), "x", "x", "text"),
     (pa.date32(), date(2024, 2, 29), "2024-02-29", "date"),
+    (pa.date64(), date(2024, 2, 29), "2024-02-29", "date"),
     (pa.timestamp("us"), datetime(2024, 2, 29, 1, 2, 3), "2024-02-29T01:02:03.000000", "datetime"),
     (pa.timestamp("ms", "UTC"), datetime(2024, 2, 29, 1, tzinfo=UTC), "2024-02-29T01:00:00.000+00:00", "datetime"),
     (pa.time64("us"), time(1, 2), "01:02:00", "text"),
@@ -51,6 +53,8 @@ TYPES = [
     (pa.struct({"a": pa.date32()}), {"a": date(2024, 2, 29)}, '{"a":"2024-02-29"}', "json"),
     (pa.map_(pa.string(), pa.int64()), [("k", 1)], '[["k",1]]', "json"),
     (pa.null(), None, None, "text"),
+    (pa.json_(), '{"a": 1}', '{"a": 1}', "json"),
+    (pa.uuid(), UUID(int=5), "00000000-0000-0000-0000-000000000005", "text"),
 ]
 
 
@@ -68,6 +72,40 @@ def test_a_typed_value_becomes_text_and_kind(type_, value, text, kind):
         whole = read_bytes(data)
         assert whole.rows == [{"v": text}, {"v": None}]
         assert whole.kinds.get("v", "text") == kind
+
+
+@pytest.mark.parametrize(
+    ("column", "texts", "kind"),
+    [
+        (pa.RunEndEncodedArray.from_arrays(pa.array([2, 3], pa.int32()), pa.array([7, 8])), ["7", "7", "8"], "integer"),
+        (pa.array([b"x", b"\xff"]).dictionary_encode(), ["x", "\\xff"], "text"),
+        (pa.array([date(2024, 2, 29)]).dictionary_encode(), ["2024-02-29"], "date"),
+        (pa.ExtensionArray.from_storage(pa.bool8(), pa.array([1, 0], pa.int8())), ["true", "false"], "boolean"),
+        (
+            pa.UnionArray.from_sparse(pa.array([0, 1], pa.int8()), [pa.array([1, 2]), pa.array(["a", "b"])]),
+            ["1", '"b"'],
+            "json",
+        ),
+    ],
+    ids=["runs", "a dictionary of bytes", "a dictionary of dates", "booleans of a byte", "a union"],
+)
+def test_an_arrow_column_in_a_rare_layout_is_what_it_holds(column, texts, kind):
+    whole = read_bytes(arrow(pa.table({"v": column}), is_stream=False))
+    assert [row["v"] for row in whole.rows] == texts
+    assert whole.kinds.get("v", "text") == kind
+
+
+@pytest.mark.parametrize("type_", [pa.month_day_nano_interval(), pa.timestamp("us", "Nowhere/Land")])
+def test_a_column_of_a_type_without_text_is_refused_by_name(type_):
+    with pytest.raises(FormatError, match=r"The column 'v' has the type .* which cannot be read"):
+        read_bytes(arrow(pa.table({"v": pa.nulls(2, type_)}), is_stream=False))
+
+
+def test_repeated_and_empty_names_of_columns_are_told_apart_with_a_warning():
+    table = pa.Table.from_arrays([pa.array([at]) for at in range(4)], names=["a", "a", "", ""])
+    whole = read_bytes(arrow(table, is_stream=True))
+    assert whole.plan.columns == ("a", "a_2", "column_3", "column_4")
+    assert "stands more than once" in whole.plan.warnings[0]
 
 
 @pytest.mark.parametrize("group", [1, 7, 100])

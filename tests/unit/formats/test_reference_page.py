@@ -8,6 +8,7 @@ from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import openpyxl
 import pyarrow as pa
@@ -20,7 +21,7 @@ from tests.unit.formats.tables import Whole, read_all, read_bytes
 
 PAGE = (Path(__file__).parents[3] / "docs" / "reference" / "formats.md").read_text(encoding="utf-8")
 LINE = re.compile(r"^\| `(\w+)` \| `(.+?)` \| `(.+?)` \| `(\w+)` \|$", re.MULTILINE)
-NAMES = {one.__name__: one for one in (date, datetime, time, timedelta, Decimal)}
+NAMES = {one.__name__: one for one in (date, datetime, time, timedelta, Decimal, UUID)}
 
 
 def cases() -> Iterator[Any]:
