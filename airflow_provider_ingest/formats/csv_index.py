@@ -22,7 +22,8 @@ from airflow_provider_ingest.formats.csv_recover import LOOKAHEAD_BYTES, broken_
 Positions = npt.NDArray[np.int64]
 
 _LF, _CR = 10, 13
-_KEPT_OF_LONG = 64 << 10
+KEPT_OF_LONG = 64 << 10
+"""Bytes that are kept of a record that is too long."""
 _SKIP_BYTES = 1 << 20
 _MOST_QUOTES = 1 << 22
 
@@ -102,7 +103,7 @@ def read_blocks(
             after = _line_end(file, offset + len(data) - data.endswith(b"\r"), end, most=offset + MAX_LINE)
             if after is None:
                 raise FormatError(f"Line {line:,} is longer than {MAX_LINE >> 20} MiB: that is no line of a table.")
-            block = _too_long(data[:_KEPT_OF_LONG], offset, line, after - offset)
+            block = _too_long(data[:KEPT_OF_LONG], offset, line, after - offset)
             carry, is_last = b"", after == end
             file.seek(after)
         elif block is None:
@@ -253,8 +254,8 @@ def _broken(
     elif not is_decided:
         return -1, ""
     newline = NEWLINE.search(data, fault)
-    if newline is not None and newline.start() - start > MAX_RECORD:
-        return newline.end(), csv_exact.TOO_LONG
+    if (newline is not None or is_last) and (newline.start() if newline else size) - start > MAX_RECORD:
+        return newline.end() if newline else size, csv_exact.TOO_LONG
     if not is_last and (newline is None or newline.end() + LOOKAHEAD_BYTES > size):
         return -1, ""
     end = broken_end(rules, data, start, fault, size, width, is_last)

@@ -15,7 +15,7 @@ import pyarrow as pa
 from airflow_provider_ingest.formats import csv_exact
 from airflow_provider_ingest.formats.csv_arrow import ARROW_BLOCK, BOM, is_utf8, read_arrow, text_frame
 from airflow_provider_ingest.formats.csv_exact import Grammar
-from airflow_provider_ingest.formats.csv_index import Block, Positions
+from airflow_provider_ingest.formats.csv_index import KEPT_OF_LONG, Block, Positions
 from airflow_provider_ingest.formats.csv_ragged import EXTRA, is_plain, ragged_data
 from airflow_provider_ingest.formats.csv_recover import meant_cells
 from airflow_provider_ingest.formats.limits import MAX_RAW
@@ -153,7 +153,8 @@ class BlockRows:
 
     def _refuse(self, index: int, reason: str, cells: list[bytes] | None = None) -> None:
         if cells is None:
-            cells = meant_cells(self._rules, self._raw(index)[:_MAX_DATA], len(self._columns))
+            most = KEPT_OF_LONG if reason == csv_exact.TOO_LONG else _MAX_DATA
+            cells = meant_cells(self._rules, self._raw(index)[:most], len(self._columns))
         self._told[index] = reason, orjson.dumps(self._data(cells)).decode()
 
     def _raw(self, index: int) -> bytes:

@@ -119,12 +119,19 @@ class ArrayReader:
         return found
 
     def _close_array(self) -> list[Any]:
-        """The elements before the closing bracket, which must be the last thing in the file."""
+        """The elements before the closing bracket, which must be the last thing in the file.
+
+        :raises FormatError: about what is wrong first, as if the file had been read in smaller blocks.
+        """
         commas, closed = borders(self._buffer)
         if closed < 0:
+            if commas:
+                self._parse(self._buffer[: commas[-1]], commas[:-1])
             end = self._position + len(self._buffer)
             number = self._elements + len(commas) + 1
             raise FormatError(f"The array is not closed: the file ends at byte {end:,} inside element {number}.")
+        last = self._buffer[:closed]
+        found = self._parse(last, commas) if last.strip(BLANKS) or self._elements else []
         if self._buffer[closed] != ord("]"):
             number, at = self._elements + len(commas) + 1, self._position + closed
             raise FormatError(f"Element {number:,} of the array is not JSON: unexpected brace at byte {at:,}.")
@@ -132,10 +139,7 @@ class ArrayReader:
         if rest.strip(BLANKS):
             at = self._position + closed + 1 + len(rest) - len(rest.lstrip(BLANKS))
             raise FormatError(f"The array ends, but more follows at byte {at:,}; expected one top-level array.")
-        last = self._buffer[:closed]
-        if not last.strip(BLANKS) and not self._elements:
-            return []
-        return self._parse(last, commas)
+        return found
 
     def _drop(self, size: int) -> None:
         self._buffer = self._buffer[size:]

@@ -152,6 +152,13 @@ def test_a_field_above_the_cap_fails_its_row_alone_and_keeps_little_of_it(tmp_pa
     assert result.malformed["raw"].str.len_chars().item() == 10_000
 
 
+@pytest.mark.parametrize("newline", [b"", b"\n"])
+def test_a_last_row_above_the_cap_is_told_as_such_and_not_as_an_open_quote(tmp_path: Path, newline: bytes) -> None:
+    result = table(tmp_path, b"a,b\n1,2\n3," + b"x" * (20 << 20) + newline)
+    assert malformed(result)[0]["reason"] == "longer than 16 MiB"
+    assert len(malformed(result)[0]["data"]["b"]) < 1 << 20
+
+
 def test_a_row_of_five_megabytes_is_read(tmp_path: Path) -> None:
     long = "y" * (5 << 20)
     assert rows(table(tmp_path, f"a,b\n1,{long}\n2,z\n".encode())) == [("1", long), ("2", "z")]

@@ -115,6 +115,9 @@ def test_another_shape_is_refused_saying_what_was_found(text, found):
         (b'[{"a":1}] x', "more follows at byte 10"),
         (b'[{"a":1}][{"a":2}]', "more follows at byte 9"),
         (b'[{"a":1}}]', "Element 1"),
+        (b'[{"a":},{"b":1}] x', "Element 1 of the array, at byte 1, is not JSON"),
+        (b'[{"a":},{"b":1}}', "Element 1 of the array, at byte 1, is not JSON"),
+        (b'[{"a":},{"b":1},{', "Element 1 of the array, at byte 1, is not JSON"),
     ],
 )
 def test_a_broken_file_is_refused_with_the_place(text, message):
