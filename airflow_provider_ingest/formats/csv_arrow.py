@@ -15,6 +15,7 @@ from airflow_provider_ingest.formats.arrow_memory import arrow_pool
 from airflow_provider_ingest.formats.csv_exact import Grammar
 
 ARROW_BLOCK = 1 << 20
+_MOST_TRIES = 8
 BOM = b"\xef\xbb\xbf"
 
 
@@ -29,11 +30,14 @@ def is_utf8(data: bytes) -> bool:
 
 
 def read_arrow(data: Any, width: int, rules: Grammar, block_size: int, refuse: Any) -> Any:
-    """Records as a table of text columns; one with a wrong number of fields is handed to ``refuse``."""
+    """Records as a table of text columns; one with a wrong number of fields is handed to ``refuse``.
+
+    :param block_size: bytes that PyArrow looks at together, about; no record may be longer.
+    """
     names = [str(index) for index in range(width)]
     return pacsv.read_csv(
         pa.BufferReader(pa.py_buffer(data)),
-        read_options=pacsv.ReadOptions(column_names=names, use_threads=False, block_size=block_size),
+        read_options=pacsv.ReadOptions(column_names=names, use_threads=False, block_size=_block_size(data, block_size)),
         parse_options=pacsv.ParseOptions(
             delimiter=rules.dialect.delimiter,
             quote_char=rules.dialect.quote or False,
@@ -46,6 +50,14 @@ def read_arrow(data: Any, width: int, rules: Grammar, block_size: int, refuse: A
         ),
         memory_pool=arrow_pool(),
     )
+
+
+def _block_size(data: Any, wanted: int) -> int:
+    """The size of blocks none of which ends between CR and LF: PyArrow drops such an LF, in quotes too."""
+    for size in range(wanted, wanted + _MOST_TRIES):
+        if all(data[end - 1 : end + 1] != b"\r\n" for end in range(size, len(data), size)):
+            return size
+    return max(wanted, len(data))
 
 
 def text_frame(table: Any, columns: Sequence[str]) -> pl.DataFrame:

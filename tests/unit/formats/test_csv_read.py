@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 from airflow_provider_ingest.exceptions import FormatError
+from airflow_provider_ingest.formats import csv_rows
 from airflow_provider_ingest.formats.arrow_memory import arrow_pool
 from airflow_provider_ingest.formats.csv import plan_csv, read_csv_chunk
 from airflow_provider_ingest.formats.table import Table, read_table
@@ -43,6 +44,15 @@ def test_every_newline_ends_a_line(tmp_path: Path, newline: bytes, last: bool) -
     content = newline.join([b"a,b", b"1,2", b'3,"4' + newline + b'5"', b"6,7"]) + (newline if last else b"")
     result = table(tmp_path, content)
     assert result.frame.rows() == [(1, 2, "1", "2"), (2, 3, "3", f"4{newline.decode()}5"), (3, 5, "6", "7")]
+
+
+def test_a_newline_in_quotes_is_whole_wherever_a_block_of_pyarrow_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(csv_rows, "ARROW_BLOCK", 64)
+    texts = ["x" * (number % 7) + "\r\n" * (number % 5) for number in range(200)]
+    content = "".join(f'{number},"{text}"\r\n' for number, text in enumerate(texts))
+    assert table(tmp_path, f"id,text\r\n{content}".encode()).frame["text"].to_list() == texts
 
 
 def test_mixed_newlines_in_one_file(tmp_path: Path) -> None:
