@@ -80,6 +80,7 @@ def scan_block(block: bytes, extent: Extent | None = None) -> Cells:
     rows = np.flatnonzero(is_row)
     lines, widths = _numbers(words, tags[rows] + 8)
     row_ends = ends[rows + 1]
+    row_ends -= data[row_ends - 1] == ord("\n")  # Apache POI breaks the line there
     is_void = data[row_ends - 2] == ord("/")
     require(words[tags[rows]] == packed(b'<row r="'), widths > 0, data[row_ends - 1] == ord(">"))
 

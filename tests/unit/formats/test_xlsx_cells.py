@@ -164,6 +164,16 @@ def test_formulas_empty_styled_cells_and_empty_rows_are_plain():
     assert whole.lines == [5]
 
 
+@pytest.mark.usefixtures("only_fast")
+def test_line_breaks_as_apache_poi_writes_them_are_plain():
+    cells = (
+        b'\n<row r="1">\n<c r="A1" t="inlineStr"><is><t>a</t></is></c></row>\n<row r="2"/>\n<row r="3">\n</row>\n'
+        b'<row r="4">\n<c r="A4" s="0" t="n"><v>7.0</v></c></row>\n'
+    )
+    whole = read_bytes(with_sheet(SHEET % cells))
+    assert (whole.rows, whole.lines) == ([{"a": "7"}], [4])
+
+
 @pytest.mark.parametrize(
     "cells",
     [
