@@ -104,13 +104,15 @@ def unique_names(names: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]
     """
     taken: set[str] = set(_RESERVED)
     given = {name.strip() for name in names}
+    repeats: dict[str, int] = {}
     result: list[str] = []
     warnings: list[str] = []
     for place, raw in enumerate(names, 1):
         name = wanted = raw.strip().removeprefix("\ufeff") or f"column_{place}"
-        number = 2
+        number = repeats.get(wanted, 2)
         while name in taken or (name != wanted and name in given):
             name, number = f"{wanted}_{number}", number + 1
+        repeats[wanted] = number
         if name != wanted:
             why = "is reserved" if wanted in _RESERVED else "is there before"
             warnings.append(f"The header name {wanted!r} of column {place} {why}: the column is called {name!r}.")

@@ -103,7 +103,8 @@ def read_blocks(
             after = _line_end(file, offset + len(data) - data.endswith(b"\r"), end, most=offset + MAX_LINE)
             if after is None:
                 raise FormatError(f"Line {line:,} is longer than {MAX_LINE >> 20} MiB: that is no line of a table.")
-            block = _too_long(data[:KEPT_OF_LONG], offset, line, after - offset)
+            height = len(_newlines(data, is_last=False)) + 1
+            block = _too_long(data[:KEPT_OF_LONG], offset, line, height, after - offset)
             carry, is_last = b"", after == end
             file.seek(after)
         elif block is None:
@@ -116,10 +117,10 @@ def read_blocks(
         yield block
 
 
-def _too_long(kept: bytes, offset: int, line: int, size: int) -> Block:
+def _too_long(kept: bytes, offset: int, line: int, height: int, size: int) -> Block:
     """The block of one record of which only the start is kept."""
     starts, ends = np.array([0], np.int64), np.array([len(kept)], np.int64)
-    return Block(kept, offset, starts, ends, line, None, 1, size, {0: csv_exact.TOO_LONG})
+    return Block(kept, offset, starts, ends, line, None, height, size, {0: csv_exact.TOO_LONG})
 
 
 def _line_end(file: Any, position: int, end: int | None, most: int) -> int | None:
@@ -256,8 +257,8 @@ def _broken(
     newline = NEWLINE.search(data, fault)
     if (newline is not None or is_last) and (newline.start() if newline else size) - start > MAX_RECORD:
         return newline.end() if newline else size, csv_exact.TOO_LONG
-    if not is_last and (newline is None or newline.end() + LOOKAHEAD_BYTES > size):
-        return -1, ""
+    if not is_last and (newline is None or newline.end() + LOOKAHEAD_BYTES >= size):
+        return -1, ""  # a byte behind those looked at says whether the last line among them goes on
     end = broken_end(rules, data, start, fault, size, width, is_last)
     # The reason may depend on the record's own bytes only: the reader of a chunk sees no more of the file.
     opened = rules.opened.match(data, fault, end)

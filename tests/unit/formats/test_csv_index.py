@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from airflow_provider_ingest.formats import csv_exact, csv_index, csv_recover
@@ -104,6 +104,8 @@ def test_records_do_not_depend_on_where_the_blocks_end(text: str, dialect: Diale
 
 
 @given(text=MESSY, dialect=DIALECTS, width=st.integers(1, 3), block=st.integers(1, 20))
+@example(text='"a\na",' + "b" * 60 + "\na,b\n", dialect=Dialect(), width=2, block=1)
+@example(text='""y\n", 1""\\"', dialect=Dialect(delimiter=", ", escape="\\"), width=2, block=20)
 @RELAXED
 def test_records_do_not_depend_on_where_the_blocks_end_under_tight_caps(
     monkeypatch: pytest.MonkeyPatch, text: str, dialect: Dialect, width: int, block: int
@@ -112,7 +114,9 @@ def test_records_do_not_depend_on_where_the_blocks_end_under_tight_caps(
     for module in (csv_recover, csv_index):
         monkeypatch.setattr(module, "LOOKAHEAD_BYTES", 8)
     data = text.encode()
-    assert records_of(data, dialect, width, block) == records_of(data, dialect, width, 1 << 20)
+    whole = records_of(data, dialect, width, 1 << 20)
+    assert records_of(data, dialect, width, block) == whole
+    assert records_of(data, dialect, width, block, 0, len(data)) == whole
 
 
 @given(text=MESSY, dialect=DIALECTS, width=st.integers(1, 3), block=st.integers(1, 20))
