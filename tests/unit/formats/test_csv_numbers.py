@@ -1,4 +1,4 @@
-"""Every record of a file is told under its own row and line number, whatever the encoding, the newlines and the cuts."""
+"""Every record of a file is told under its own row and line number, whatever its encoding, newlines and cuts."""
 
 import pytest
 from hypothesis import given, settings
