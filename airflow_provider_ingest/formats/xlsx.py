@@ -14,13 +14,16 @@ from airflow_provider_ingest.formats.compression import check_size
 from airflow_provider_ingest.formats.contract import FilePlan
 from airflow_provider_ingest.formats.limits import LIMITS, Limits
 from airflow_provider_ingest.formats.options import flag_option, names_option, number_option
-from airflow_provider_ingest.formats.rows import RowFrames
+from airflow_provider_ingest.formats.rows import FRAME_CELLS, RowFrames
 from airflow_provider_ingest.formats.sheet_cells import Cells, Extent, parse_cells
 from airflow_provider_ingest.formats.sheet_scan import scan_cells
 from airflow_provider_ingest.formats.sheet_values import CellTexts
 from airflow_provider_ingest.formats.workbook import Sheet, Workbook
 from airflow_provider_ingest.formats.xml_scan import NotPlain
 from airflow_provider_ingest.runs.frames import LINE_NUMBER, ROW_NUMBER
+
+_ROWS_TOGETHER = 256
+"""Rows that are searched for a header at a time."""
 
 
 def plan_xlsx(
@@ -86,6 +89,18 @@ def _plan(
     return plan_frames(produced(), frames, chunk_rows=chunk_rows, scratch=scratch, facts=facts)
 
 
+def _fitting(cells: Cells) -> Iterator[Cells]:
+    """The same rows in parts whose frames are no vast ones: few cells may lie in very many columns."""
+    height = len(cells.lines)
+    if height > 1 and len(cells.column) * height > FRAME_CELLS:
+        columns = int(cells.column.max() - cells.column.min()) + 1
+        if columns * height > FRAME_CELLS and len(np.unique(cells.column)) * height > FRAME_CELLS:
+            yield from _fitting(cells.rows(0, height // 2))
+            yield from _fitting(cells.rows(height // 2))
+            return
+    yield cells
+
+
 def choose_sheet(sheets: tuple[Sheet, ...], wanted: Any) -> Sheet:
     """The sheet to read."""
     for sheet in sheets:
@@ -122,9 +137,12 @@ class SheetTable:
     def frames(self, cells: Cells) -> Iterator[pl.DataFrame]:
         """Records frames in the order of the sheet."""
         start = 0 if self._names is not None else self._header(cells)
-        if start >= len(cells.lines):
-            return
-        cells = cells.rows(start)
+        if start < len(cells.lines):
+            for part in _fitting(cells.rows(start)):
+                yield from self._frame(part)
+
+    def _frame(self, cells: Cells) -> Iterator[pl.DataFrame]:
+        """The rows that have a value, or nothing."""
         series = []
         for position, text, kinds in self._texts.columns(cells):
             assert self._names is not None
@@ -165,20 +183,29 @@ class SheetTable:
 
     def _header(self, cells: Cells) -> int:
         """Find the header; where the data start, or the number of rows if it is not in this block."""
-        row: int
-        for row in np.unique(cells.row).tolist():
-            if cells.lines[row] < self._least:
-                continue
-            found = {at: text[0] for at, text, _ in self._texts.columns(cells.rows(row, row + 1))}
-            if not found:
-                continue
-            if not self._has_header:
-                found = {}
-            if self._given is not None:
-                found = dict(enumerate(self._given, int(cells.column[cells.row == row].min())))
-            self._names = {}
-            for at, text in found.items():
-                if text.strip():
-                    self._names[at] = self._frames.add_column(text.strip())
-            return row + 1 if self._has_header else row
-        return len(cells.lines)
+        row, found = self._first_texts(cells)
+        if not found:
+            return len(cells.lines)
+        if not self._has_header:
+            found = {}
+        if self._given is not None:
+            found = dict(enumerate(self._given, int(cells.column[cells.row == row].min())))
+        self._names = {}
+        for at, text in found.items():
+            if text.strip():
+                self._names[at] = self._frames.add_column(text.strip())
+        return row + 1 if self._has_header else row
+
+    def _first_texts(self, cells: Cells) -> tuple[int, dict[int, str]]:
+        """The first row with a value, and its texts by column; nothing if this block has none.
+
+        Most often that is the first row; where it is not, more rows are looked at together.
+        """
+        first, size = int((cells.lines < self._least).sum()), 1
+        while first < len(cells.lines):
+            columns = [(at, text) for at, text, _ in self._texts.columns(cells.rows(first, first + size))]
+            if columns:
+                row = min(int(text.is_not_null().arg_max() or 0) for _, text in columns)
+                return first + row, {at: text[row] for at, text in columns if text[row] is not None}
+            first, size = first + size, min(2 * size, _ROWS_TOGETHER)
+        return first, {}

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 import zstandard
+from openpyxl.utils import get_column_letter
 
 from tests.unit.formats import hostile_files as hostile
 
@@ -145,6 +146,20 @@ def test_thousands_of_sparse_columns_are_read_in_bounded_memory(measure, tmp_pat
     path = tmp_path / "upload"
     path.write_bytes(b"".join(b'{"k%d":1}\n' % (at % 2000) for at in range(6_000)))
     assert measure(path)["rows"] == 6_000
+
+
+def test_a_sheet_with_each_value_in_another_column_is_read_in_bounded_memory(measure, tmp_path):
+    path = tmp_path / "upload"
+    cells = ((line, get_column_letter(line % 4000 + 1).encode(), line) for line in range(1, 12_001))
+    rows = [b'<row r="%d"><c r="%b%d"><v>1</v></c></row>' % cell for cell in cells]
+    hostile.workbook_with(path, [hostile.HEAD, *rows, hostile.TAIL])
+    assert measure(path)["rows"] == 11_999
+
+
+def test_a_sheet_of_errors_alone_is_searched_for_a_header_in_bounded_time(measure, tmp_path):
+    path = tmp_path / "upload"
+    hostile.workbook_with(path, [hostile.HEAD, b'<row><c t="e"><v>#N/A</v></c></row>' * 500_000, hostile.TAIL])
+    assert "is empty" in (measure(path)["error"] or "")
 
 
 def test_a_large_array_is_read_in_bounded_memory(measure, tmp_path):

@@ -121,6 +121,15 @@ def test_the_header_is_where_the_options_say():
     assert read_bytes(data, header_row=3, column_names=["x", "y"]).rows[1] == {"x": "3", "y": "4"}
 
 
+def test_the_header_is_the_first_row_with_a_value_however_far_down():
+    rows = [[None, "#N/A"], *[["#N/A", None]] * 700, [None, "b", "#N/A", "d"], [1, 2, 3, 4]]
+    for skip in (0, 1, 650, 700):
+        whole = read_bytes(workbook(*rows), skip_rows=skip)
+        assert whole.rows == [{"b": "2", "d": "4", "column_1": "1", "column_3": "3"}]
+        assert whole.lines == [703]
+    assert read_bytes(workbook(*rows), skip_rows=702).plan.columns == ("1", "2", "3", "4")
+
+
 def test_repeated_empty_and_reserved_header_cells_get_names():
     whole = read_bytes(workbook(["a", "a", None, None, "_row_number"], [1, 2, None, 4, 5]))
     assert whole.rows == [{"a": "1", "a_2": "2", "_row_number_2": "5", "column_4": "4"}]
