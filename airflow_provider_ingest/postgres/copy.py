@@ -18,8 +18,12 @@ SLICE = 10_000
 class CopyRows:
     """A frame on its way into a table: the first slice is encoded at once, the others while they are sent."""
 
-    def __init__(self, frame: pl.DataFrame, types: Mapping[str, str]) -> None:
-        """:param types: the columns' types as PostgreSQL writes them; those it does not name are written as text."""
+    def __init__(self, frame: pl.DataFrame, types: Mapping[str, str], *, at_once: bool = False) -> None:
+        """Encode what can be encoded before the database is asked.
+
+        :param types: the columns' types as PostgreSQL writes them; those it does not name are written as text.
+        :param at_once: encode all of it now, where the database is busy for longer than that takes.
+        """
         self._names = ", ".join('"' + name.replace('"', '""') + '"' for name in frame.columns)
         rows = BinaryRows.of(frame, types)
         self._encode: Callable[[pl.DataFrame], Any]
@@ -30,7 +34,9 @@ class CopyRows:
             self._form, self._start, self._end = "csv", b"", b""
             self._encode = _encoded_column if frame.width == 1 else _encoded
         self._slices = frame.iter_slices(SLICE)
-        self._first = self._encode(next(self._slices, frame))
+        self._ready = [self._encode(next(self._slices, frame))]
+        if at_once:
+            self._ready += map(self._encode, self._slices)
 
     def send(self, cursor: Any, table: str) -> None:
         """COPY the rows, once, into a table whose columns have the frame's names.
@@ -49,7 +55,8 @@ class CopyRows:
     def _parts(self) -> Iterator[Any]:
         """What goes to the server, in order; while a slice is on its way, the next one is encoded."""
         yield self._start
-        part = self._first
+        *parts, part = self._ready
+        yield from parts
         with ThreadPoolExecutor(1, "ingest-encode") as encoder:
             for following in self._slices:
                 encoding = encoder.submit(self._encode, following)

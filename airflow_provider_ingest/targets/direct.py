@@ -7,9 +7,11 @@ from typing import Any
 
 import polars as pl
 
+from airflow_provider_ingest.targets.cursor import Refused
 from airflow_provider_ingest.targets.definition import TablePlan
-from airflow_provider_ingest.targets.staged import Refused, StagedWriter
+from airflow_provider_ingest.targets.staged import StagedWriter
 from airflow_provider_ingest.targets.statements import POSITION, Statements
+from airflow_provider_ingest.targets.stretch import Stretch
 from airflow_provider_ingest.targets.writer import Prepared, Tally
 
 
@@ -54,10 +56,10 @@ class DirectWriter(StagedWriter):
             return True
         return False
 
-    def apply(self, statements: Statements, where: str, tally: Tally, want_ends: bool) -> None:
+    def apply(self, statements: Statements, stretch: Stretch, tally: Tally, want_ends: bool) -> None:
         """As everywhere; remembers whether the keys were all new."""
         before = _known(tally)
-        super().apply(statements, where, tally, want_ends)
+        super().apply(statements, stretch, tally, want_ends)
         self.expects_new = before == _known(tally)
 
 

@@ -11,14 +11,15 @@ import pymysql
 from airflow_provider_ingest.importers.mapping import DuplicateStrategy
 from airflow_provider_ingest.importers.table import ColumnKind
 from airflow_provider_ingest.runs.frames import SET_PREFIX
+from airflow_provider_ingest.targets.cursor import Refused
 from airflow_provider_ingest.targets.defaults import with_constants
 from airflow_provider_ingest.targets.definition import TablePlan
 from airflow_provider_ingest.targets.direct import DirectWriter
 from airflow_provider_ingest.targets.mysql_load import Loader, NotWhole
 from airflow_provider_ingest.targets.mysql_refusals import refusal_of
 from airflow_provider_ingest.targets.refusals import Refusal, duplicate
-from airflow_provider_ingest.targets.staged import Refused
 from airflow_provider_ingest.targets.statements import DEFAULT_PREFIX, POSITION, TURN, Grammar, Statements
+from airflow_provider_ingest.targets.stretch import Stretch
 from airflow_provider_ingest.targets.writer import CREATED, SKIPPED, UPDATED, Prepared, Tally
 
 STAGED_TYPES = {
@@ -146,12 +147,12 @@ class MysqlWriter(DirectWriter):
             self.cursor.execute(f"DELETE FROM {self.rows} WHERE {POSITION} BETWEEN {low} AND {high}")
             self._loader.insert(self.rows, frame, self.grammar.quote)
 
-    def apply(self, statements: Statements, where: str, tally: Tally, want_ends: bool) -> None:
+    def apply(self, statements: Statements, stretch: Stretch, tally: Tally, want_ends: bool) -> None:
         """As everywhere, unless the table gives the records numbers that nested rows need."""
         if self._learned is not None:  # each record's number is known only after its own statement
-            self.one_by_one(statements, where, tally)
+            self.one_by_one(statements, stretch.where, tally)
             return
-        super().apply(statements, where, tally, want_ends)
+        super().apply(statements, stretch, tally, want_ends)
 
     def one_by_one(self, statements: Statements, where: str, tally: Tally) -> None:
         """A loop here. Each statement is taken or refused whole, and a row is written by one: no savepoints."""

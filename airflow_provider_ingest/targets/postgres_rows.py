@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import polars as pl
@@ -12,13 +13,16 @@ from airflow_provider_ingest.importers.mapping import DuplicateStrategy
 from airflow_provider_ingest.importers.table import ColumnKind
 from airflow_provider_ingest.postgres.copy import CopyRows
 from airflow_provider_ingest.runs.frames import SET_PREFIX
+from airflow_provider_ingest.targets.cursor import Refused
 from airflow_provider_ingest.targets.defaults import with_constants
 from airflow_provider_ingest.targets.definition import TablePlan
 from airflow_provider_ingest.targets.direct import DirectWriter
 from airflow_provider_ingest.targets.postgres_refusals import ROW_STATES, refusal_of, refusal_of_state
 from airflow_provider_ingest.targets.postgres_upsert import upsert
 from airflow_provider_ingest.targets.refusals import Refusal, duplicate
+from airflow_provider_ingest.targets.staged import staged
 from airflow_provider_ingest.targets.statements import DEFAULT_PREFIX, POSITION, TURN, Grammar, Statements
+from airflow_provider_ingest.targets.stretch import Stretch
 from airflow_provider_ingest.targets.writer import Prepared, Tally
 
 STAGED_TYPES = {
@@ -32,6 +36,9 @@ STAGED_TYPES = {
     ColumnKind.TIME: "time",
 }
 """Types of staged columns, wide enough that a refusal comes from the table, not from the staging; others: text."""
+
+STAGED_BUFFERS = "32MB"
+"""Memory of the server for the temporary table: a batch has room in it, and need not be written to a file."""
 
 ASSIGNED = frozenset({*STAGED_TYPES, ColumnKind.TEXT})
 """Kinds that PostgreSQL converts by assignment, with its checks; a cast would cut text short without a word."""
@@ -115,12 +122,19 @@ class PostgresWriter(DirectWriter):
     def prepare(self, frame: pl.DataFrame, conditional: Sequence[str], references: Sequence[str] = ()) -> Prepared:
         """Begin to encode the rows, too: the server need not wait for that once it has those before."""
         prepared = super().prepare(frame, conditional, references)
-        if self.is_direct and not conditional and not prepared.frame.is_empty():
+        if prepared.frame.is_empty():
+            return prepared
+        if self.is_direct and not conditional and not prepared.has_second_turn:
             prepared.load = self._copied(prepared.frame.drop(POSITION))
+        else:
+            prepared.staged_load = self._copied_staged(staged(prepared))
         return prepared
 
     def _copied(self, frame: pl.DataFrame) -> CopyRows:
         return CopyRows(frame, {column.name: column.sql_type for column in self.plan.shape.columns})
+
+    def _copied_staged(self, frame: pl.DataFrame) -> CopyRows:
+        return CopyRows(frame, {name: self._type(name) for name in frame.columns}, at_once=True)
 
     def put(self, table: str, frame: pl.DataFrame) -> None:
         """COPY."""
@@ -136,6 +150,8 @@ class PostgresWriter(DirectWriter):
     def create_rows(self, frame: pl.DataFrame) -> None:
         """Create the temporary table, gone with the transaction."""
         columns = ", ".join(f"{self.grammar.quote(name)} {self._type(name)}" for name in frame.columns)
+        with suppress(Refused, psycopg.Error), self.savepoint():  # too late in a session with other temporary tables
+            self.cursor.execute(f"SET LOCAL temp_buffers = '{STAGED_BUFFERS}'")
         self.cursor.execute(f"DROP TABLE IF EXISTS {self.rows}")
         self.cursor.execute(f"CREATE TEMPORARY TABLE {self.rows} ({columns}) ON COMMIT DROP")
 
@@ -152,16 +168,24 @@ class PostgresWriter(DirectWriter):
 
     def load(self, frame: pl.DataFrame) -> None:
         """COPY into the temporary table."""
-        CopyRows(frame, {name: self._type(name) for name in frame.columns}).send(self.cursor, self.rows)
+        self._copied_staged(frame).send(self.cursor, self.rows)
 
-    def apply(self, statements: Statements, where: str, tally: Tally, want_ends: bool) -> None:
+    def load_prepared(self, frame: pl.DataFrame, prepared: Prepared) -> None:
+        """COPY what was begun into the temporary table."""
+        if prepared.staged_load is None:
+            self.load(frame)
+        else:
+            prepared.staged_load.send(self.cursor, self.rows)
+
+    def apply(self, statements: Statements, stretch: Stretch, tally: Tally, want_ends: bool) -> None:
         """One statement for the common upsert, two for everything else."""
         plain = not statements.conditional and self.plan.has_unique_key and not want_ends and statements.settable
         if self.plan.strategy is not DuplicateStrategy.UPDATE or not plain:
-            super().apply(statements, where, tally, want_ends)
+            super().apply(statements, stretch, tally, want_ends)
             return
         version = self.cursor.connection.info.server_version
-        created, total = self.fetch(upsert(statements, where, version))[0]
+        total = stretch.count(tally.refused)
+        created = self.fetch(upsert(statements, stretch.where, version))[0][0]
         tally.updated_count += total - created
         self.expects_new = created == total
 

@@ -1,4 +1,4 @@
-"""The common upsert of PostgreSQL as one statement, which tells how many records are new and how many rows came."""
+"""The common upsert of PostgreSQL as one statement, which tells how many records are new."""
 
 from __future__ import annotations
 
@@ -17,10 +17,7 @@ def upsert(statements: Statements, where: str, server_version: int) -> str:
         written = _merge(statements, where)
     else:
         written = _insert_on_conflict(statements, where)
-    return (
-        f"WITH written AS ({written}) SELECT count(*) FILTER (WHERE is_new), "
-        f"(SELECT count(*) FROM {statements.rows} AS b WHERE {where}) FROM written"
-    )
+    return f"WITH written AS ({written}) SELECT count(*) FILTER (WHERE is_new) FROM written"
 
 
 def _merge(statements: Statements, where: str) -> str:

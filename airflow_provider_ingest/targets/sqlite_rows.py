@@ -11,11 +11,11 @@ import polars as pl
 
 from airflow_provider_ingest.importers.mapping import DuplicateStrategy
 from airflow_provider_ingest.importers.table import ColumnKind
+from airflow_provider_ingest.targets.cursor import Refused
 from airflow_provider_ingest.targets.defaults import with_constants
 from airflow_provider_ingest.targets.definition import TablePlan
 from airflow_provider_ingest.targets.direct import DirectWriter
 from airflow_provider_ingest.targets.refusals import Refusal, broken_reference, duplicate, failed_check, missing_value
-from airflow_provider_ingest.targets.staged import Refused
 from airflow_provider_ingest.targets.statements import POSITION, Grammar, Statements
 from airflow_provider_ingest.targets.writer import CREATED, SKIPPED, UPDATED, Tally
 

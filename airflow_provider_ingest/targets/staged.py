@@ -9,20 +9,20 @@ stand around each attempt, so that the good rows stay.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
 from typing import Any
 
 import polars as pl
 
 from airflow_provider_ingest.importers.mapping import DuplicateStrategy
 from airflow_provider_ingest.runs.frames import SET_PREFIX
+from airflow_provider_ingest.targets.cursor import CursorWriter, Refused
 from airflow_provider_ingest.targets.definition import TablePlan
-from airflow_provider_ingest.targets.refusals import Refusal, duplicate, failed_check, unknown_reference
+from airflow_provider_ingest.targets.refusals import duplicate, failed_check, unknown_reference
 from airflow_provider_ingest.targets.statements import DEFAULT_PREFIX, POSITION, TURN, Grammar, Statements
+from airflow_provider_ingest.targets.stretch import Stretch
 from airflow_provider_ingest.targets.writer import (
     Prepared,
-    TableWriter,
     Tally,
     refuse_existing,
     refuse_missing_keys,
@@ -39,24 +39,18 @@ OWN = frozenset({POSITION, TURN})
 """Columns of a staged frame that are no columns of the table."""
 
 
-class Refused(Exception):
-    """The database refused a statement because of its rows; carries why."""
-
-    def __init__(self, refusal: Refusal) -> None:
-        super().__init__(refusal.message)
-        self.refusal = refusal
+def staged(prepared: Prepared) -> pl.DataFrame:
+    """The rows of a batch with the columns of the temporary table."""
+    return prepared.frame.clone().insert_column(1, prepared.turn.alias(TURN))
 
 
-class StagedWriter(TableWriter):
+class StagedWriter(CursorWriter):
     """Common to the databases with temporary tables; one cursor of the driver, no values in SQL texts."""
 
     grammar: Grammar
-    errors: tuple[type[Exception], ...]
-    """The driver's base error."""
 
     def __init__(self, plan: TablePlan, cursor: Any, number: int) -> None:
-        super().__init__(plan)
-        self.cursor = cursor
+        super().__init__(plan, cursor)
         self.rows = self.grammar.quote(f"_ingest_rows_{number}")
         self._staged: tuple[str, ...] | None = None
         self._has_second_turn = False
@@ -71,9 +65,9 @@ class StagedWriter(TableWriter):
     def load(self, frame: pl.DataFrame) -> None:
         """Put a frame into the temporary table."""
 
-    @abstractmethod
-    def refusal(self, error: Exception) -> Refusal | None:
-        """What the error says of the rows; ``None`` if it is not about rows."""
+    def load_prepared(self, frame: pl.DataFrame, prepared: Prepared) -> None:
+        """Put the staged rows of a batch into the temporary table."""
+        self.load(frame)
 
     @abstractmethod
     def one_by_one(self, statements: Statements, where: str, tally: Tally) -> None:
@@ -127,24 +121,29 @@ class StagedWriter(TableWriter):
         extra = tuple(
             name for name in frame.columns if name not in prepared.given and not name.startswith(DEFAULT_PREFIX)
         )
-        frame = frame.insert_column(1, prepared.turn.alias(TURN))
+        frame = staged(prepared)
         statements = Statements(self.plan, self.grammar, self.rows, attributes, frozenset(conditional), extra)
-        self._stage(frame, tally)
-        low, high = int(frame.item(0, POSITION)), int(frame.item(-1, POSITION))
-        self._settle(statements, low, high, tally, want_ends, is_sifted=False)
+        self._stage(frame, prepared)
+        first = frame.filter(pl.col(TURN) == 1).get_column(POSITION)
+        whole = Stretch(first, int(frame.item(0, POSITION)), int(frame.item(-1, POSITION)))
+        self._settle(statements, whole, tally, want_ends, is_sifted=False)
         if self._has_second_turn:
             self.one_by_one(statements, f"b.{TURN} = 2", tally)
         if references:
             tally.references = self._references(statements, frame, references, known)
         return tally
 
-    def _stage(self, frame: pl.DataFrame, tally: Tally) -> None:
+    def _stage(self, frame: pl.DataFrame, prepared: Prepared) -> None:
         if self._staged != tuple(frame.columns):
             self.create_rows(frame)
             self._staged = tuple(frame.columns)
         else:
             self.cursor.execute(self.empty_rows())
-        self._load(frame, tally)
+        try:
+            with self.savepoint():
+                self.load_prepared(frame, prepared)
+        except Refused:
+            self._load(frame, prepared.tally)
 
     def empty_rows(self) -> str:
         """The statement that empties the temporary table."""
@@ -164,31 +163,29 @@ class StagedWriter(TableWriter):
             self._load(frame[middle:], tally)
 
     def _settle(
-        self, statements: Statements, low: int, high: int, tally: Tally, want_ends: bool, *, is_sifted: bool
+        self, statements: Statements, stretch: Stretch, tally: Tally, want_ends: bool, *, is_sifted: bool
     ) -> None:
-        where = f"b.{TURN} = 1 AND b.{POSITION} BETWEEN {low} AND {high}"
         for _ in range(ATTEMPTS):
             try:
                 with self.savepoint():
-                    self.apply(statements, where, tally, want_ends)
+                    self.apply(statements, stretch, tally, want_ends)
                 return
             except Refused as error:
                 is_key = statements.key and set(error.refusal.columns) == set(statements.key)
                 if not is_key or error.refusal.code != "duplicate_key":
                     break
         if not is_sifted:
-            self._sift(statements, where, tally)
-            self._settle(statements, low, high, tally, want_ends, is_sifted=True)
-        elif high - low < FLOOR:
-            self.one_by_one(statements, where, tally)
+            self._sift(statements, stretch.where, tally)
+            self._settle(statements, stretch, tally, want_ends, is_sifted=True)
+        elif stretch.high - stretch.low < FLOOR:
+            self.one_by_one(statements, stretch.where, tally)
         else:
-            middle = (low + high) // 2
-            self._settle(statements, low, middle, tally, want_ends, is_sifted=True)
-            self._settle(statements, middle + 1, high, tally, want_ends, is_sifted=True)
+            for half in stretch.halves:
+                self._settle(statements, half, tally, want_ends, is_sifted=True)
 
-    def apply(self, statements: Statements, where: str, tally: Tally, want_ends: bool) -> None:
-        """Write the rows of a condition as a set and count them; raises :class:`Refused` with nothing counted."""
-        strategy = self.plan.strategy
+    def apply(self, statements: Statements, stretch: Stretch, tally: Tally, want_ends: bool) -> None:
+        """Write rows as a set and count them; raises :class:`Refused` with nothing counted."""
+        strategy, where = self.plan.strategy, stretch.where
         if strategy is None:
             self.run(statements.insert(where))
             return
@@ -268,33 +265,3 @@ class StagedWriter(TableWriter):
         schema = [POSITION, *references]
         columns = list(zip(*found, strict=True)) or [()] * len(schema)
         return pl.DataFrame(dict(zip(schema, map(list, columns), strict=True))).unique(POSITION, keep="first")
-
-    # the driver ---------------------------------------------------------------------------------------------------
-
-    def run(self, statement: str) -> int:
-        """Execute a statement; the number of rows it touched."""
-        self.cursor.execute(statement)
-        return int(self.cursor.rowcount)
-
-    def fetch(self, statement: str) -> list[tuple[Any, ...]]:
-        """Execute a query; its rows."""
-        self.cursor.execute(statement)
-        return list(self.cursor.fetchall())
-
-    @contextmanager
-    def savepoint(self) -> Iterator[None]:
-        """A savepoint; errors that are about rows come out as :class:`Refused`."""
-        self.cursor.execute("SAVEPOINT ingest_part")
-        try:
-            yield
-        except Exception as error:  # narrowed below: the driver's own errors are known at run time only
-            if not isinstance(error, (Refused, *self.errors)):
-                raise
-            with suppress(*self.errors):  # a connection that is gone says so in the error that follows
-                self.cursor.execute("ROLLBACK TO SAVEPOINT ingest_part")
-                self.cursor.execute("RELEASE SAVEPOINT ingest_part")
-            refusal = None if isinstance(error, Refused) else self.refusal(error)
-            if refusal is None:
-                raise
-            raise Refused(refusal) from error
-        self.cursor.execute("RELEASE SAVEPOINT ingest_part")

@@ -75,7 +75,8 @@ class Prepared:
     :param frame: the rows that remain, with the columns that are added.
     :param turn: of each row, see :func:`turns`.
     :param has_second_turn: whether rows have to wait for others.
-    :param load: the frame as the database's fastest way takes it, if it was begun.
+    :param load: the rows as the database's fastest way into the table takes them, if that was begun.
+    :param staged_load: the same for the temporary table, where the rows go by way of one.
     """
 
     tally: Tally
@@ -84,6 +85,7 @@ class Prepared:
     turn: pl.Series = field(default_factory=lambda: pl.Series(dtype=pl.Int16))
     has_second_turn: bool = False
     load: Any = None
+    staged_load: Any = None
 
 
 class TableWriter(ABC):

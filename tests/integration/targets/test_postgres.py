@@ -16,6 +16,8 @@ from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 from airflow_provider_ingest.exceptions import TargetError
 from airflow_provider_ingest.importers.config import IngestConfig
 from airflow_provider_ingest.importers.table import ColumnKind
+from airflow_provider_ingest.runs.outcome import ChunkOutcome
+from airflow_provider_ingest.runs.progress import Counts
 from airflow_provider_ingest.targets import open_target
 from tests.contract.target_fixtures import batch, codes, counts, into, nested, write
 
@@ -274,3 +276,16 @@ def test_numbers_beyond_64_bits_are_stored_or_refused_by_themselves(database: Da
     result = write(database.target(into("sums", "id", "total", "small")), batch(rows, schema=wide))
     assert counts(result) == (2, 0, 0, 1)
     assert database.run("SELECT * FROM sums ORDER BY id") == [(1, 2**70, 1), (3, 4, 5)]
+
+
+def test_upserts_count_right_where_a_pooled_session_had_temporary_tables_before(database: Database) -> None:
+    database.run("CREATE TABLE items (id integer PRIMARY KEY, name varchar(5))", "INSERT INTO items VALUES (1, 'old')")
+    target = database.target(into("items", "id", "name").keyed_by("id"))
+    rows = [{"id": 1, "name": "new"}, {"id": 2, "name": "b"}, {"id": None, "name": "c"}, {"id": 3, "name": "too long"}]
+    with target.open_chunk(str(uuid4()), 0, dry_run=False) as chunk:
+        chunk.connection.exec_driver_sql("CREATE TEMPORARY TABLE of_another AS SELECT 1")
+        result = chunk.write(chunk.prepare(batch(rows)))
+        chunk.commit(ChunkOutcome(counts=Counts()))
+    assert counts(result) == (1, 1, 0, 2)
+    assert codes(result) == [(3, "not_null"), (4, "too_long")]
+    assert database.run("SELECT * FROM items ORDER BY 1") == [(1, "new"), (2, "b")]
