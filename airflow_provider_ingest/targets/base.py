@@ -37,6 +37,7 @@ class SqlTarget(ABC):
     def __init__(self, url: sa.URL, tables: TargetTables) -> None:
         self._url = url
         self._tables = tables
+        self._has_markers = False
 
     # what a database adds -------------------------------------------------------------------------------------
 
@@ -74,6 +75,7 @@ class SqlTarget(ABC):
     def plan(self) -> TablePlan:
         """The tables, looked up in the database once."""
         with self.reaching(), self.engine.connect() as connection:
+            self._has_markers = self._commits.exists(connection)  # over this connection, to spare another one
             return plan_tables(connection, self._tables, self.sql_types)
 
     def shape(self) -> TableShape:
@@ -146,7 +148,9 @@ class SqlTarget(ABC):
         plan, staging = self.plan, None
         with self.reaching(), ExitStack() as opening:
             if not dry_run:
-                self._commits.ensure(self.engine)
+                if not self._has_markers:
+                    self._commits.create(self.engine)
+                    self._has_markers = True
                 if self._tables.is_atomic and index != PUBLISHED:
                     staging = Staging(self._commits.table.schema, run_key)
                     ensure_table(self.engine, staging.table)
@@ -154,7 +158,7 @@ class SqlTarget(ABC):
             transaction = connection.begin()
             self.lock(connection, run_key, index, dry_run=dry_run)
             self.check_at_once(connection)
-            has_markers = not dry_run or self._commits.exists(connection)
+            has_markers = self._has_markers or self._commits.exists(connection)
             chunk = SqlChunk(
                 connection,
                 self._commits,

@@ -41,9 +41,9 @@ class Commits:
     def __init__(self, schema: str | None) -> None:
         self.table = commits_table(schema)
 
-    def ensure(self, engine: sa.Engine) -> None:
-        """Create the table if it is missing."""
-        ensure_table(engine, self.table)
+    def create(self, engine: sa.Engine) -> None:
+        """Create the table, which was missing."""
+        create_table(engine, self.table)
 
     def exists(self, connection: sa.Connection) -> bool:
         """Whether the table is there."""
@@ -92,13 +92,18 @@ class Commits:
 
 
 def ensure_table(engine: sa.Engine, table: sa.Table) -> None:
-    """Create a table of this package if it is missing; safe against another task doing the same.
-
-    Raises :class:`TargetError` with the statements for an administrator where the role may not create it.
-    """
+    """Create a table of this package if it is missing; raises as :func:`create_table` does."""
     with engine.connect() as connection:
         if _exists(connection, table):
             return
+    create_table(engine, table)
+
+
+def create_table(engine: sa.Engine, table: sa.Table) -> None:
+    """Create a table of this package that was missing; safe against another task doing the same.
+
+    Raises :class:`TargetError` with the statements for an administrator where the role may not create it.
+    """
     try:
         with engine.begin() as connection:
             connection.execute(sa.schema.CreateTable(table, if_not_exists=True))
