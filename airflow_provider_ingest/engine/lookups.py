@@ -35,6 +35,11 @@ class Lookups:
         self._known: dict[Relation, pl.DataFrame] = {}
         self.needs_target = any(_has_relations(nested) for nested in table.nested)
 
+    @property
+    def asks_ahead(self) -> bool:
+        """Whether :meth:`prepare` has anything to ask for."""
+        return bool(self._relations)
+
     def prepare(self, batch: RowBatch) -> None:
         """Look up the keys of a batch that are not known yet."""
         if not self._relations:

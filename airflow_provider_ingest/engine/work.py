@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
@@ -26,6 +27,9 @@ from airflow_provider_ingest.runs.records import ChunkPlan
 
 PROGRESS_SECONDS = 0.5
 
+AHEAD = 3
+"""Batches that are transformed before the one that is written has gone: one takes longer now and then."""
+
 RejectCheck = Callable[[Counts, Sequence[ErrorCount]], None]
 
 
@@ -45,7 +49,7 @@ def work_chunk(
 
     A chunk that another attempt has committed is only reported again. Rows are written, refused rows logged and the
     marker committed in this order, so that a marker means a complete row log. Batches overlap: while the target
-    writes one, the next is transformed, the one after it is read and the failed rows of those before are logged.
+    writes one, those behind it are transformed and read and the failed rows of those before are logged.
 
     :param batches: the chunk's rows, read lazily.
     :param row_log: which rows to log where the importer leaves it open (``[ingest] log_rows``; default ``failed``).
@@ -131,23 +135,24 @@ class _ChunkWork:
         return ChunkOutcome(counts=self.counts, errors=self.errors, duration=round(time.monotonic() - started, 3))
 
     def _processed(self, batches: Iterator[RowBatch]) -> Iterator[_Processed]:
-        """The batches with what became of them, one ahead of the consumer; only this thread uses the database."""
+        """The batches with what became of them, ahead of the consumer; only this thread uses the database."""
         lookups, memory = Lookups(self.plan.table, self.transaction), Memory()
+        working: deque[Future[_Processed]] = deque()
         with _behind("ingest-read") as reader, _behind("ingest-transform") as worker:
             reading = reader.submit(next, batches, None)
-            ready: _Processed | None = None
             while (batch := reading.result()) is not None:
                 reading = reader.submit(next, batches, None)
+                if lookups.asks_ahead and working:
+                    working[-1].result()  # what it looked up may be forgotten when the next keys are asked for
                 lookups.prepare(batch)
                 if lookups.needs_target:
                     yield self._prepared(batch, lookups, memory)
                     continue
-                working = worker.submit(self._prepared, batch, lookups, memory)
-                if ready is not None:
-                    yield ready
-                ready = working.result()
-            if ready is not None:
-                yield ready
+                working.append(worker.submit(self._prepared, batch, lookups, memory))
+                while len(working) > AHEAD or (len(working) > 1 and not reading.done()):
+                    yield working.popleft().result()
+            while working:
+                yield working.popleft().result()
 
     def _prepared(self, batch: RowBatch, lookups: Lookups, memory: Memory) -> _Processed:
         """What became of a batch, its records ready to be written."""
