@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from airflow_provider_ingest.exceptions import FormatError
-from airflow_provider_ingest.formats.arrow import open_file
+from airflow_provider_ingest.formats.arrow import fitting_rows, open_file
 from airflow_provider_ingest.formats.contract import BATCH_ROWS
 from airflow_provider_ingest.formats.csv_dialect import Dialect
 from airflow_provider_ingest.formats.csv_exact import Grammar, grammar
@@ -23,11 +23,12 @@ _LEAST_BLOCK, _MOST_BLOCK = 64 << 10, 16 << 20
 
 
 def read_csv_chunk(reader: Mapping[str, Any], chunk: ChunkPlan, *, batch_rows: int = BATCH_ROWS) -> Iterator[RowBatch]:
-    """The rows of one chunk, at most ``batch_rows`` at a time.
+    """The rows of one chunk, at most ``batch_rows`` at a time, fewer if the file is very wide.
 
     :raises FormatError: the range does not hold the records that were planned: the file was changed.
     """
     place = chunk.location
+    batch_rows = fitting_rows(batch_rows, len(reader["columns"]))
     work = _ChunkRead(reader, chunk, batch_rows)
     with open_file(place["path"]) as file:
         for rows, size, is_plain in grouped(place["stretches"], batch_rows, _MOST_BLOCK):

@@ -12,6 +12,7 @@ import pytest
 
 from airflow_provider_ingest.exceptions import FormatError
 from airflow_provider_ingest.formats import csv_rows
+from airflow_provider_ingest.formats.arrow import BATCH_CELLS
 from airflow_provider_ingest.formats.arrow_memory import arrow_pool
 from airflow_provider_ingest.formats.csv import plan_csv, read_csv_chunk
 from airflow_provider_ingest.formats.table import Table, read_table
@@ -216,6 +217,14 @@ def test_batches_are_no_longer_than_asked_for(tmp_path: Path) -> None:
     batches = [batch for chunk in plan.chunks for batch in read_csv_chunk(plan.reader, chunk, batch_rows=300)]
     assert max(batch.rows for batch in batches) == 300
     assert pl.concat(batch.frame for batch in batches)["a"].to_list() == [str(n) for n in range(5000)]
+
+
+def test_batches_of_a_very_wide_file_are_smaller(tmp_path: Path) -> None:
+    path = tmp_path / "data.csv"
+    path.write_text(",".join(f"c{n}" for n in range(2000)) + "\n" + ("1," * 1999 + "1\n") * 2500)
+    plan = plan_csv(path, options={}, chunk_rows=10_000, scratch=tmp_path)
+    rows = [batch.rows for batch in read_csv_chunk(plan.reader, plan.chunks[0])]
+    assert (sum(rows), max(rows)) == (2500, BATCH_CELLS // 2000)
 
 
 def test_a_file_that_changes_between_plan_and_read_is_noticed(tmp_path: Path) -> None:
