@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import polars as pl
 
 from airflow_provider_ingest.engine.failures import general_messages, is_one_each
-from airflow_provider_ingest.engine.json_text import json_objects, json_strings
+from airflow_provider_ingest.engine.json_text import json_arrays, json_objects, json_strings
 from airflow_provider_ingest.engine.trace import HIDDEN, Trace
 from airflow_provider_ingest.runs.failure import DETAIL_START, INVALID_DATA
 from airflow_provider_ingest.runs.frames import LINE_NUMBER, ROW_LOG, ROW_NUMBER, Kind, RowBatch
@@ -105,12 +105,19 @@ def _heads(text: pl.DataFrame) -> pl.DataFrame:
     return heads.select(ROW_NUMBER, "stage", "code", "message", "text")
 
 
-def row_data(batch: RowBatch, masked: frozenset[str] = frozenset(), numbers: pl.Series | None = None) -> pl.DataFrame:
+def row_data(
+    batch: RowBatch,
+    masked: frozenset[str] = frozenset(),
+    numbers: pl.Series | None = None,
+    *,
+    written: Callable[[pl.DataFrame, Mapping[str, Kind]], pl.Series] = json_objects,
+) -> pl.DataFrame:
     """:data:`ROW_NUMBER`, :data:`LINE_NUMBER` and ``data`` (JSON) of good and malformed rows.
 
     :param masked: columns whose values are not shown; malformed records then show nothing, since nobody knows what
         stands where in them.
     :param numbers: only of these rows.
+    :param written: how good rows become JSON; malformed ones, of which no field is certain, are objects anyway.
     """
     good, malformed = batch.frame, batch.malformed
     if numbers is not None:
@@ -120,7 +127,7 @@ def row_data(batch: RowBatch, masked: frozenset[str] = frozenset(), numbers: pl.
     columns = batch.columns
     hidden = [pl.lit(HIDDEN).alias(name) for name in columns if name in masked]
     kinds: Mapping[str, Kind] = {name: kind for name, kind in batch.kinds.items() if name not in masked}
-    documents = json_objects(good.select(columns).with_columns(hidden), kinds)
+    documents = written(good.select(columns).with_columns(hidden), kinds)
     rows = good.select(ROW_NUMBER, LINE_NUMBER).with_columns(documents.alias("data"))
     if malformed.is_empty():
         return rows
@@ -142,9 +149,9 @@ def _malformed_data(malformed: pl.DataFrame, *, is_masked: bool) -> pl.DataFrame
 def failed_rows(
     batch: RowBatch, failures: pl.DataFrame, trace: Trace | None, masked: frozenset[str] = frozenset()
 ) -> pl.DataFrame:
-    """The failed rows, schema :data:`ROW_LOG`."""
+    """The failed rows, schema :data:`ROW_LOG`, with the values of the batch's columns as arrays."""
     documents = error_documents(failures)
-    rows = row_data(batch, masked, documents[ROW_NUMBER])
+    rows = row_data(batch, masked, documents[ROW_NUMBER], written=json_arrays)
     logged = rows.join(documents, on=ROW_NUMBER, how="left", maintain_order="left").with_columns(
         pl.lit(FAILED).alias("status")
     )
@@ -158,11 +165,11 @@ def all_rows(
     trace: Trace | None,
     masked: frozenset[str] = frozenset(),
 ) -> pl.DataFrame:
-    """All rows, schema :data:`ROW_LOG`.
+    """All rows, schema :data:`ROW_LOG`, with the values of the batch's columns as arrays.
 
     :param ends: how the rows that did not fail ended (``created``, ``updated``, ``skipped``), by row number.
     """
-    rows = row_data(batch, masked)
+    rows = row_data(batch, masked, written=json_arrays)
     rows = rows.join(error_documents(failures), on=ROW_NUMBER, how="left", maintain_order="left")
     skipped = pl.lit(False)
     if ends is not None:

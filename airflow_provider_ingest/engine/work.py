@@ -209,12 +209,12 @@ class _ChunkWork:
         """Have the rows of a batch logged; while the store takes them, those of the next one are made ready."""
         rows = self._logged_rows(batch, processed, failures, result)
         self._await_append()
-        self.appending = appender.submit(self._append, rows, counts)
+        self.appending = appender.submit(self._append, rows, batch.columns, counts)
 
-    def _append(self, rows: pl.DataFrame | None, counts: Counts) -> None:
+    def _append(self, rows: pl.DataFrame | None, fields: Sequence[str], counts: Counts) -> None:
         """Log rows and tell how far the chunk is."""
         if rows is not None:
-            self.store.append_rows(self.run.id, self.index, rows)
+            self.store.append_rows(self.run.id, self.index, rows, fields)
         now = time.monotonic()
         if now - self.reported >= PROGRESS_SECONDS:
             self.reported = now

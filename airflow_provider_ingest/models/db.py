@@ -27,7 +27,7 @@ class IngestDBManager(BaseDBManager):  # type: ignore[misc]  # Airflow is follow
     migration_dir = str(HERE / "migrations")
     alembic_file = str(HERE / "alembic.ini")
     supports_table_dropping = True
-    revision_heads_map: ClassVar[dict[str, str]] = {"0.1.0": "0003"}
+    revision_heads_map: ClassVar[dict[str, str]] = {"0.1.0": "0004"}
 
     def create_db_from_orm(self) -> None:
         """Create the tables of a fresh database and stamp them with the newest revision."""

@@ -29,6 +29,8 @@ class IngestRow(Base):
 
     ``among_good`` is true for the failed rows of a run whose log holds good rows too, else null. In a log of failed
     rows alone the primary key finds them, and an entry for each in a second index would cost as much as the rows.
+
+    ``data`` is an array of the row's values, whose names are the run's ``fields``, or an object of its own.
     """
 
     __tablename__ = "ingest_rows"
@@ -39,7 +41,7 @@ class IngestRow(Base):
     line_number: Mapped[int | None] = mapped_column(BigInteger)
     status: Mapped[str] = mapped_column(String(16))
     message: Mapped[str | None] = mapped_column(String(MESSAGE_LENGTH))
-    data: Mapped[dict[str, Any]] = mapped_column(Document)
+    data: Mapped[dict[str, Any] | list[Any]] = mapped_column(Document)
     errors: Mapped[dict[str, Any] | None] = mapped_column(Document)
     trace: Mapped[dict[str, Any] | None] = mapped_column(Document)
     among_good: Mapped[bool | None] = mapped_column(Boolean)

@@ -17,7 +17,8 @@ class IngestRun(Base):
     Counts of rows and chunks are not kept here: they are sums over ``ingest_chunks``, so that they cannot drift.
     ``open_retry_of`` repeats ``retry_of`` while a retry has not ended and is NULL from then on: its unique index,
     which every database understands, is what lets two retries at once give one. ``logs_good`` tells whether the row
-    log holds rows that did not fail, as its first rows had it; NULL until there are any.
+    log holds rows that did not fail, as its first rows had it; NULL until there are any. ``fields`` are the names of
+    the values of its logged rows, once for all of them.
     """
 
     __tablename__ = "ingest_runs"
@@ -51,6 +52,7 @@ class IngestRun(Base):
     completed_at: Mapped[datetime | None] = mapped_column(UtcTimestamp)
     cancel_requested_at: Mapped[datetime | None] = mapped_column(UtcTimestamp)
     logs_good: Mapped[bool | None] = mapped_column(Boolean)
+    fields: Mapped[list[str] | None] = mapped_column(Document)
 
     __table_args__ = (
         UniqueConstraint("key"),

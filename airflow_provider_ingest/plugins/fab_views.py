@@ -23,10 +23,12 @@ from flask_appbuilder.models.sqla.interface import SQLAInterface
 from jwt import InvalidTokenError
 from markupsafe import Markup
 from sqlalchemy import select
+from sqlalchemy.orm.attributes import set_committed_value
 
 from airflow_provider_ingest.fab import ACTION, RESOURCE
 from airflow_provider_ingest.models import IngestRow, IngestRun
 from airflow_provider_ingest.plugins.api.dependencies import User, ingest
+from airflow_provider_ingest.storage.row_documents import named
 
 if TYPE_CHECKING:
     from flask import Blueprint
@@ -178,11 +180,24 @@ class IngestRunView(StatusView):
     }
 
 
+class NamedRows(SQLAInterface):  # type: ignore[misc]  # Flask-AppBuilder is untyped to mypy here
+    """Logged rows, each with the names of its fields."""
+
+    def query(self, *args: Any, **kwargs: Any) -> tuple[int, list[IngestRow]]:
+        """A page of rows; the names of all their fields come by one query more."""
+        count, rows = super().query(*args, **kwargs)
+        runs = select(IngestRun.id, IngestRun.fields).where(IngestRun.id.in_({row.run_id for row in rows}))
+        fields = dict(self.session.execute(runs).all())
+        for row in rows:
+            set_committed_value(row, "data", named(row.data, fields.get(row.run_id) or ()))
+        return count, rows
+
+
 class IngestRowView(StatusView):
     """Logged rows, by run and row number."""
 
     route_base = "/ingest-rows"
-    datamodel = SQLAInterface(IngestRow)
+    datamodel = NamedRows(IngestRow)
     list_title = "Logged rows"
     base_filters: ClassVar[list[list[Any]]] = [["run_id", OfReadableImporters, None]]
     base_order = ("run_id", "desc")

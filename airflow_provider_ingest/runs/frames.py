@@ -47,8 +47,10 @@ ROW_LOG: dict[str, Any] = {
     "errors": pl.String,
     "trace": pl.String,
 }
-"""Schema of a row-log frame; ``data``, ``errors`` and ``trace`` are JSON texts (or null). ``message`` is
-the general message that the error summary groups by, null for rows that did not fail."""
+"""Schema of a row-log frame; ``data``, ``errors`` and ``trace`` are JSON texts (or null). ``data`` is an object of the
+row's fields, or an array of their values where the names are given beside the frame: they are the same for all rows,
+and took half of what the log writes. ``message`` is the general message that the error summary groups by, null for
+rows that did not fail."""
 
 
 class Kind(StrEnum):

@@ -110,8 +110,11 @@ class RunStore(Protocol):
             an atomic run's chunks only foresee it.
         """
 
-    def append_rows(self, run_id: int, index: int, rows: pl.DataFrame) -> None:
-        """Log rows of a chunk; ``rows`` has the schema ROW_LOG."""
+    def append_rows(self, run_id: int, index: int, rows: pl.DataFrame, fields: Sequence[str] | None = None) -> None:
+        """Log rows of a chunk; ``rows`` has the schema ROW_LOG.
+
+        :param fields: the names of the values where ``data`` is an array.
+        """
 
     def rows(
         self, run_id: int, *, page: int, per_page: int, status: str | None = None, message: str | None = None

@@ -57,8 +57,12 @@ def write_rows(session: Session, run_id: int, index: int, rows: pl.DataFrame, *,
         from airflow_provider_ingest.postgres.copy import copy_frame  # its imports are for tasks that work rows
 
         raw: Any = connection.connection.driver_connection
+        is_failed = pl.col("status") == FAILED
         with raw.cursor() as cursor:
-            copy_frame(cursor, ROWS.name, _without_nulls(frame), TYPES)
+            # good rows have fewer columns; they come first, in their order, and their keys at the end of the index
+            for part in (frame.filter(~is_failed), frame.filter(is_failed)):
+                if not part.is_empty():
+                    copy_frame(cursor, ROWS.name, _without_nulls(part), TYPES)
     elif connection.dialect.name == "sqlite":
         marks = ", ".join("?" * len(COLUMNS))
         statement = f"INSERT INTO {ROWS.name} ({', '.join(COLUMNS)}) VALUES ({marks})"

@@ -21,6 +21,9 @@ CHUNKS: Table = IngestChunk.metadata.tables["ingest_chunks"]
 ERRORS: Table = IngestErrorCount.metadata.tables["ingest_error_counts"]
 ROWS: Table = IngestRow.metadata.tables["ingest_rows"]
 
+LINE = tuple(column for column in RUNS.c if column.name != "fields")
+"""What is read of a run: all but the names of its logged fields, of which there may be thousands."""
+
 COUNTS = ("created", "updated", "skipped", "failed")
 PLAIN = (
     "id",
@@ -73,7 +76,7 @@ class SqlBase:
 
     def _first(self, session: Session, *conditions: ColumnElement[bool]) -> RunRecord | None:
         """The newest run that meets the conditions."""
-        records = self._records(session, select(RUNS).where(*conditions).order_by(RUNS.c.id.desc()).limit(1))
+        records = self._records(session, select(*LINE).where(*conditions).order_by(RUNS.c.id.desc()).limit(1))
         return records[0] if records else None
 
 
@@ -83,7 +86,7 @@ def lock_run(session: Session, run_id: int) -> RowMapping:
     An UPDATE that changes nothing, because SQLite knows no SELECT … FOR UPDATE.
     """
     session.execute(update(RUNS).where(RUNS.c.id == run_id).values(total=RUNS.c.total))
-    row = session.execute(select(RUNS).where(RUNS.c.id == run_id)).mappings().first()
+    row = session.execute(select(*LINE).where(RUNS.c.id == run_id)).mappings().first()
     if row is None:
         raise missing_run(run_id)
     return row

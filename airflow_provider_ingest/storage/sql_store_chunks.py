@@ -174,10 +174,10 @@ def _update(
 
 
 def lock_chunk(session: Session, run_id: int, index: int) -> RowMapping:
-    """Hold the chunk against other writers until the transaction ends; beside it the run's ``logs_good``."""
+    """Hold the chunk against other writers until the transaction ends; beside it what is noted of the run's log."""
     ours = (CHUNKS.c.run_id == run_id, CHUNKS.c.chunk_index == index)
     session.execute(update(CHUNKS).where(*ours).values(rows=CHUNKS.c.rows))
-    query = select(CHUNKS, RUNS.c.logs_good).join(RUNS, RUNS.c.id == CHUNKS.c.run_id)
+    query = select(CHUNKS, RUNS.c.logs_good, RUNS.c.fields).join(RUNS, RUNS.c.id == CHUNKS.c.run_id)
     row = session.execute(query.where(*ours)).mappings().first()
     if row is None:
         raise _missing_chunk(session, run_id, index)

@@ -10,6 +10,7 @@ from sqlalchemy import ColumnElement, delete, func, select, update
 
 from airflow_provider_ingest.runs.records import Page, RowRecord
 from airflow_provider_ingest.storage.row_copy import write_rows
+from airflow_provider_ingest.storage.row_documents import named, with_names
 from airflow_provider_ingest.storage.row_groups import FAILED, has_failed, in_group
 from airflow_provider_ingest.storage.sql_store_base import ROWS, RUNS, SqlBase
 from airflow_provider_ingest.storage.sql_store_chunks import lock_chunk
@@ -29,29 +30,33 @@ PRUNE_BATCH = 20_000
 """Rows per DELETE: a fraction of a second of locks."""
 
 RECORD = (ROWS.c.row_number, ROWS.c.line_number, ROWS.c.status, ROWS.c.data, ROWS.c.errors, ROWS.c.trace)
-"""What a row's record is made of, in the order in which :func:`_row` takes it."""
+"""What a row's record is made of, in the order in which :func:`_records` takes it."""
 
 
 class RowLog(SqlBase):
     """The part of the store that keeps rows."""
 
-    def append_rows(self, run_id: int, index: int, rows: pl.DataFrame) -> None:
+    def append_rows(self, run_id: int, index: int, rows: pl.DataFrame, fields: Sequence[str] | None = None) -> None:
         """Log rows of a chunk; ``rows`` has the schema ROW_LOG.
 
         Has no effect once the chunk's outcome is recorded: what comes then is from an attempt that was given up.
+
+        :param fields: the names of the values where ``data`` is an array; the run keeps those of its first rows.
         """
         while not rows.is_empty():
             with self._transaction() as session:
                 chunk = lock_chunk(session, run_id, index)
                 if chunk["finished_at"] is not None:
                     return
-                if chunk["logs_good"] is not None:
+                if chunk["logs_good"] is not None and (fields is None or chunk["fields"] is not None):
+                    if fields is not None and list(fields) != chunk["fields"]:
+                        rows, fields = with_names(rows, fields), None
                     # SQLite has one writer at a time: others shall not wait long for it.
                     most = LOGGED_AT_ONCE if session.get_bind().dialect.name == "sqlite" else rows.height
                     write_rows(session, run_id, index, rows.head(most), mark_failed=chunk["logs_good"])
                     rows = rows.slice(most)
                     continue
-            self._note_kind(run_id, rows)
+            self._note_kind(run_id, rows, fields)
 
     def rows(
         self, run_id: int, *, page: int, per_page: int, status: str | None = None, message: str | None = None
@@ -64,14 +69,15 @@ class RowLog(SqlBase):
             total = session.scalar(select(func.count()).select_from(ROWS).where(*conditions)) or 0
             query = select(*RECORD).where(*conditions).order_by(ROWS.c.row_number)
             found = session.execute(query.limit(per_page).offset((page - 1) * per_page)).all()
-        return Page(items=tuple(_row(row) for row in found), number=page, size=per_page, total=total)
+            records = _records(session, run_id, found)
+        return Page(items=records, number=page, size=per_page, total=total)
 
     def row(self, run_id: int, row_number: int) -> RowRecord | None:
         """One logged row."""
         query = select(*RECORD).where(ROWS.c.run_id == run_id, ROWS.c.row_number == row_number)
         with self._transaction() as session:
-            found = session.execute(query).first()
-        return None if found is None else _row(found)
+            records = _records(session, run_id, session.execute(query).all())
+        return next(iter(records), None)
 
     def failed_rows(self, run_id: int) -> Iterator[Sequence[RowRecord]]:
         """All failed rows by row number, in batches, with flat memory.
@@ -104,23 +110,27 @@ class RowLog(SqlBase):
             return sum(self.count_rows(run_id) for run_id in expired)
         return sum(deleted for run_id in expired for deleted in self._delete_rows(run_id))
 
-    def _note_kind(self, run_id: int, rows: pl.DataFrame) -> None:
-        """Note whether the run's log holds good rows, as its first rows have it: all failed ones are marked, or none.
+    def _note_kind(self, run_id: int, rows: pl.DataFrame, fields: Sequence[str] | None) -> None:
+        """Note of the run's log what its first rows have: whether it holds good ones (all failed ones are marked then,
+        or none), and the names of its fields.
 
         In a transaction of its own: chunks that begin together wait for that, and not for each other's rows.
         """
         has_good = bool((rows["status"] != FAILED).any())
-        first = update(RUNS).where(RUNS.c.id == run_id, RUNS.c.logs_good.is_(None))
+        noted: dict[str, Any] = {"logs_good": has_good, "fields": None if fields is None else list(fields)}
         with self._transaction() as session:
-            session.execute(first.values(logs_good=has_good))
+            for name, value in noted.items():
+                first = update(RUNS).where(RUNS.c.id == run_id, RUNS.c[name].is_(None))
+                session.execute(first.values({name: value}))
 
-    def _failed_after(self, run_id: int, after: int, size: int) -> tuple[list[RowRecord], int]:
+    def _failed_after(self, run_id: int, after: int, size: int) -> tuple[Sequence[RowRecord], int]:
         """The next failed rows and about how many bytes they are."""
         size_of = func.length(ROWS.c.data) + func.coalesce(func.length(ROWS.c.errors), 0)
         query = select(*RECORD, size_of).where(ROWS.c.row_number > after).order_by(ROWS.c.row_number).limit(size)
         with self._transaction() as session:
             found = session.execute(query.where(*_conditions(session, run_id, FAILED))).all()
-        return [_row(row) for row in found], sum(row[-1] for row in found)
+            records = _records(session, run_id, found)
+        return records, sum(row[-1] for row in found)
 
     def _delete_rows(self, run_id: int) -> Iterator[int]:
         """Delete in the order of the primary key.
@@ -150,5 +160,17 @@ def _conditions(session: Session, run_id: int, status: str | None) -> list[Colum
     return conditions
 
 
-def _row(row: Sequence[Any]) -> RowRecord:
-    return RowRecord(row_number=row[0], line_number=row[1], status=row[2], data=row[3], errors=row[4], trace=row[5])
+def _records(session: Session, run_id: int, found: Sequence[Sequence[Any]]) -> tuple[RowRecord, ...]:
+    """The records of rows that were read as :data:`RECORD`, in the run's transaction."""
+    fields = session.scalar(select(RUNS.c.fields).where(RUNS.c.id == run_id)) or ()
+    return tuple(
+        RowRecord(
+            row_number=row[0],
+            line_number=row[1],
+            status=row[2],
+            data=named(row[3], fields),
+            errors=row[4],
+            trace=row[5],
+        )
+        for row in found
+    )

@@ -16,6 +16,7 @@ from airflow_provider_ingest.runs.records import NewRun, Page, RunFilter, RunRec
 from airflow_provider_ingest.runs.status import RunStatus
 from airflow_provider_ingest.storage.sql_store_base import (
     CHUNKS,
+    LINE,
     RUNS,
     SqlBase,
     each_once,
@@ -95,7 +96,7 @@ class RunTable(SqlBase):
     def list_runs(self, which: RunFilter, page: int, per_page: int) -> Page[RunRecord]:
         """Runs, most recent first."""
         conditions = _conditions(which)
-        query = select(RUNS).where(*conditions).order_by(RUNS.c.id.desc())
+        query = select(*LINE).where(*conditions).order_by(RUNS.c.id.desc())
         with self._transaction() as session:
             total = session.scalar(select(func.count()).select_from(RUNS).where(*conditions)) or 0
             items = self._records(session, query.limit(per_page).offset((page - 1) * per_page))
@@ -115,7 +116,7 @@ class RunTable(SqlBase):
             select(func.max(RUNS.c.id)).where(RUNS.c.importer.in_(sorted(set(importers)))).group_by(RUNS.c.importer)
         )
         with self._transaction() as session:
-            return {run.importer: run for run in self._records(session, select(RUNS).where(RUNS.c.id.in_(newest)))}
+            return {run.importer: run for run in self._records(session, select(*LINE).where(RUNS.c.id.in_(newest)))}
 
     def count_starts(self, user_name: str | None, since: datetime) -> int:
         """How many runs the user started since."""
@@ -126,7 +127,7 @@ class RunTable(SqlBase):
     def open_runs(self) -> Sequence[RunRecord]:
         """All runs that have not ended, oldest first."""
         with self._transaction() as session:
-            return self._records(session, select(RUNS).where(RUNS.c.status.in_(OPEN)).order_by(RUNS.c.id))
+            return self._records(session, select(*LINE).where(RUNS.c.status.in_(OPEN)).order_by(RUNS.c.id))
 
     def change_status(
         self,

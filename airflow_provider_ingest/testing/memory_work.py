@@ -97,12 +97,12 @@ class MemoryWork:
                     final = counts[index]
                     chunks[index] = replace(chunk, counts=final, outcome=replace(chunk.outcome, counts=final))
 
-    def append_rows(self, run_id: int, index: int, rows: pl.DataFrame) -> None:
-        """Log rows of a chunk that has not finished; ``rows`` has the schema ROW_LOG."""
+    def append_rows(self, run_id: int, index: int, rows: pl.DataFrame, fields: Sequence[str] | None = None) -> None:
+        """Log rows of a chunk that has not finished; ``rows`` has the schema ROW_LOG, ``fields`` name its values."""
         with self._lock:
             if self._chunk(run_id, index).finished_at is not None:
                 return
-            logged = {row[ROW_NUMBER]: (index, row["message"], _row(row)) for row in rows.iter_rows(named=True)}
+            logged = {row[ROW_NUMBER]: (index, row["message"], _row(row, fields)) for row in rows.iter_rows(named=True)}
             ledger = self._ledger(run_id)
             if twice := logged.keys() & ledger.rows.keys():
                 raise ValueError(f"Row {min(twice)} of run {run_id} is logged already.")
@@ -184,9 +184,11 @@ class MemoryWork:
         return True
 
 
-def _row(row: dict[str, Any]) -> RowRecord:
+def _row(row: dict[str, Any], fields: Sequence[str] | None) -> RowRecord:
     texts = {name: row[name] for name in ("data", "errors", "trace")}
     parsed: dict[str, Any] = {name: None if text is None else json.loads(text) for name, text in texts.items()}
+    if isinstance(parsed["data"], list):
+        parsed["data"] = dict(zip(fields or (), parsed["data"], strict=True))
     return RowRecord(row_number=row[ROW_NUMBER], line_number=row[LINE_NUMBER], status=row["status"], **parsed)
 
 

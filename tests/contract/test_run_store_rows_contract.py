@@ -37,6 +37,34 @@ def test_a_row_is_logged_and_shown_as_it_was(store: RunStore) -> None:
     assert store.row(run.id, 1) is None
 
 
+def test_values_are_shown_with_the_names_that_were_given_once(store: RunStore) -> None:
+    run = planned_run(store, 10, 10)
+    names, others = ["z", "a", 'quote " \u2028', ""], ["a", "z"]
+    values = ["1", "", None, [1, {"x": 2.5}]]
+    store.append_rows(run.id, 0, row_log(log_line(1, data={"_raw": "?"})))
+    store.append_rows(run.id, 0, row_log(log_line(2, data=values), log_line(3, data={"_raw": "?"})), names)
+    store.append_rows(run.id, 1, row_log(log_line(11, "success", data=values)), names)
+    store.append_rows(run.id, 1, row_log(log_line(12, data=["A", 123456789012345678901]), log_line(13)), others)
+    shown = {
+        1: {"_raw": "?"},
+        2: dict(zip(names, values, strict=True)),
+        3: {"_raw": "?"},
+        11: dict(zip(names, values, strict=True)),
+        12: {"a": "A", "z": 123456789012345678901},
+        13: {"sku": "A13"},
+    }
+    assert {row.row_number: row.data for row in store.rows(run.id, page=1, per_page=10).items} == shown
+    assert list(store.row(run.id, 2).data) == names  # type: ignore[union-attr]  # the order of the file
+    failed = {row.row_number: row.data for batch in store.failed_rows(run.id) for row in batch}
+    assert failed == {number: data for number, data in shown.items() if number != 11}
+
+
+def test_rows_without_fields_are_shown_as_such(store: RunStore) -> None:
+    run = planned_run(store, 2)
+    store.append_rows(run.id, 0, row_log(log_line(1, data=[])), [])
+    assert store.row(run.id, 1).data == {}  # type: ignore[union-attr]
+
+
 def test_long_integers_keep_their_digits(store: RunStore) -> None:
     run = planned_run(store, 1)
     store.append_rows(run.id, 0, row_log(log_line(1, data={"id": 12345678901234567890123, "text": "0" * 30})))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -123,20 +124,68 @@ def test_logged_rows_are_found_by_the_shared_message_before_and_after_the_migrat
 
 def test_failed_rows_that_were_logged_before_the_index_are_found_among_good_ones(connection: Connection) -> None:
     command.upgrade(alembic_config(connection), "0002")
-    run = {"key": "k", "importer": "i", "status": "processing", "dag_id": "d", "dag_run_id": "r"}
-    values = run | {"options": "{}", "warnings": "[]", "history": "[]", "started_at": "2026-01-02 00:00:00"}
-    connection.execute(text(f"INSERT INTO ingest_runs ({', '.join(values)}) VALUES (:{', :'.join(values)})"), values)
+    insert_run(connection)
     columns = "run_id, row_number, chunk_index, status, data"
     for number, status in ((1, "success"), (2, "failed")):
         statement = f"INSERT INTO ingest_rows ({columns}) VALUES (1, :number, 0, :status, '{{}}')"
         connection.execute(text(statement), {"number": number, "status": status})
     connection.commit()
-    command.upgrade(alembic_config(connection), "0003")
+    command.upgrade(alembic_config(connection), "head")
     connection.commit()
     store = SqlStore.on_engine(connection.engine)
     store.record_plan(1, plan(4))
     store.append_rows(1, 0, row_log(log_line(3, "success"), log_line(4)))
     assert [row.row_number for row in store.rows(1, page=1, per_page=5, status="failed").items] == [2, 4]
+
+
+OLD = '{"sku":"A1","price":1.50}'
+
+
+def test_rows_that_were_logged_with_the_names_of_their_fields_are_shown_as_before(connection: Connection) -> None:
+    command.upgrade(alembic_config(connection), "0003")
+    insert_run(connection, logs_good=False)
+    log_rows(connection, {1: OLD})
+    command.upgrade(alembic_config(connection), "head")
+    connection.commit()
+    store = SqlStore.on_engine(connection.engine)
+    store.record_plan(1, plan(4))
+    store.append_rows(1, 0, row_log(log_line(2, data=["A2", 2.5])), ["sku", "price"])
+    assert [row.data for row in store.rows(1, page=1, per_page=5).items] == [
+        {"sku": "A1", "price": 1.5},
+        {"sku": "A2", "price": 2.5},
+    ]
+
+
+def test_going_back_gives_each_row_the_names_of_its_fields(connection: Connection) -> None:
+    config = alembic_config(connection)
+    command.upgrade(config, "0004")
+    names = ["sku", 'a "b" ü\u2028', "price"]
+    insert_run(connection, fields=json.dumps(names))
+    long = "123456789012345678901234567890.10"
+    log_rows(connection, {1: f'["A1",{{"x":[1, "]"]}},{long}]', 2: '{"_raw":"["}', 3: f'["\\u0000[",null,{long}]'})
+    connection.commit()
+    command.downgrade(config, "0003")
+    assert connection.scalars(text("SELECT data FROM ingest_rows ORDER BY row_number")).all() == [
+        f'{{"sku":"A1","a \\"b\\" ü\u2028":{{"x":[1, "]"]}},"price":{long}}}',
+        '{"_raw":"["}',
+        f'{{"sku":"\\u0000[","a \\"b\\" ü\u2028":null,"price":{long}}}',
+    ]
+    assert "fields" not in {column["name"] for column in inspect(connection).get_columns("ingest_runs")}
+    connection.commit()
+
+
+def insert_run(connection: Connection, **more: Any) -> None:
+    """A run as the database has it, with the id 1."""
+    run = {"key": "k", "importer": "i", "status": "processing", "dag_id": "d", "dag_run_id": "r", "options": "{}"}
+    values = run | {"warnings": "[]", "history": "[]", "started_at": "2026-01-02 00:00:00"} | more
+    connection.execute(text(f"INSERT INTO ingest_runs ({', '.join(values)}) VALUES (:{', :'.join(values)})"), values)
+
+
+def log_rows(connection: Connection, documents: Mapping[int, str]) -> None:
+    """Failed rows of that run as the database has them."""
+    columns = "run_id, row_number, chunk_index, status, data"
+    statement = text(f"INSERT INTO ingest_rows ({columns}) VALUES (1, :number, 0, 'failed', :data)")
+    connection.execute(statement, [{"number": number, "data": data} for number, data in documents.items()])
 
 
 def test_the_version_of_the_package_maps_to_the_newest_revision() -> None:

@@ -202,6 +202,36 @@ def test_failed_rows_stand_in_that_index_where_good_rows_were_logged_first(engin
     assert marked == {"all": 1, "failed": 0, "turned": 0}
 
 
+def test_the_names_of_fields_are_kept_once_and_shown_with_each_row(engine: Engine) -> None:
+    store = SqlStore.on_engine(engine)
+    run = planned_run(store, 10)
+    pretty = '{"x":\n1}'
+    store.append_rows(run.id, 0, row_log(log_line(1, data=["A1", None]), log_line(2, data={"_raw": "["})), ["sku", "ü"])
+    store.append_rows(run.id, 0, row_log(log_line(3, data=["A3"])), ["sku"])
+    texts = row_log(log_line(4), log_line(5)).with_columns(data=pl.Series([f'["A4",{pretty}]', pretty]))
+    store.append_rows(run.id, 0, texts, ["sku", "ü"])
+    with engine.connect() as connection:
+        kept = connection.scalars(text("SELECT data FROM ingest_rows ORDER BY row_number")).all()
+    assert kept == ['["A1", null]', '{"_raw": "["}', '{"sku":"A3"}', f'["A4",{pretty}]', pretty]
+    shown = [{"sku": "A1", "ü": None}, {"_raw": "["}, {"sku": "A3"}, {"sku": "A4", "ü": {"x": 1}}, {"x": 1}]
+    assert [row.data for row in store.rows(run.id, page=1, per_page=10).items] == shown
+
+
+@pytest.mark.parametrize("engine", ["postgresql"], indirect=True)
+def test_the_documented_query_finds_a_field_by_its_name(engine: Engine) -> None:
+    store = SqlStore.on_engine(engine)
+    run = planned_run(store, 10)
+    store.append_rows(
+        run.id, 0, row_log(log_line(1, data=["n", "A1"]), log_line(2, data={"_raw": "?"})), ["name", "sku"]
+    )
+    store.append_rows(run.id, 0, row_log(log_line(3, data=["A3"])), ["sku"])
+    page = Path(__file__).parents[3] / "docs/reference/tables.md"
+    query = page.read_text().partition("### Names and values in SQL")[2].partition("```sql\n")[2].partition("```")[0]
+    with engine.connect() as connection:
+        found = connection.exec_driver_sql(query.replace("run_id = 12", f"run_id = {run.id}").replace("%", "%%")).all()
+    assert found == [(1, "A1"), (2, None), (3, "A3")]
+
+
 def write_chunk(path: str, run_id: int, index: int) -> None:
     """What a task does with the store, in a process of its own."""
     store = SqlStore.on_engine(create_engine(f"sqlite:///{path}"))

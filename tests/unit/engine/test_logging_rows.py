@@ -12,6 +12,7 @@ from airflow_provider_ingest.engine.failures import error_counts
 from airflow_provider_ingest.engine.row_log import all_rows, failed_rows
 from airflow_provider_ingest.runs.frames import LINE_NUMBER, ROW_NUMBER, Kind
 from airflow_provider_ingest.runs.outcome import ErrorCount
+from airflow_provider_ingest.storage.row_documents import named
 from airflow_provider_ingest.transformers import NumericTransformer, TrimTransformer
 from airflow_provider_ingest.validators import EmailValidator, RangeValidator, RequiredValidator
 from tests.unit.engine.worlds import batch, importer, money, plan, process, table
@@ -35,9 +36,10 @@ def given() -> Any:
     return batch({"mail": ["a@x.org", "no"], "price": ["1", "11"]}, malformed=[BROKEN])
 
 
-def parsed(rows: pl.DataFrame) -> list[dict[str, Any]]:
+def parsed(rows: pl.DataFrame, *fields: str) -> list[dict[str, Any]]:
     texts = ("data", "errors", "trace")
-    return [{**row, **{name: row[name] and orjson.loads(row[name]) for name in texts}} for row in rows.to_dicts()]
+    lines = [{**row, **{name: row[name] and orjson.loads(row[name]) for name in texts}} for row in rows.to_dicts()]
+    return [{**line, "data": named(line["data"], fields or ("mail", "price"))} for line in lines]
 
 
 def test_failed_rows_are_logged_with_all_their_failures() -> None:
@@ -81,7 +83,7 @@ def test_data_is_logged_in_the_types_of_the_file() -> None:
     kinds = {"n": Kind.INTEGER, "f": Kind.NUMBER, "b": Kind.BOOLEAN, "j": Kind.JSON}
     given_rows = batch(columns, kinds=kinds)
     done = process(importer().map_and_validate("mail", "mail", EmailValidator), table("mail"), given_rows)
-    assert [row["data"] for row in parsed(failed_rows(given_rows, done.failures, None))] == [
+    assert [row["data"] for row in parsed(failed_rows(given_rows, done.failures, None), *columns)] == [
         {"mail": "no", "n": 1, "f": 1.5, "b": True, "j": {"a": [1]}},
         {"mail": "no", "n": None, "f": "x", "b": False, "j": None},
     ]
@@ -91,7 +93,7 @@ def test_numbers_that_a_double_cannot_hold_are_logged_as_text() -> None:
     digits = ["12345678901234567.125", "1e400", "1.25"]
     given_rows = batch({"mail": ["no"] * 3, "n": digits}, kinds={"n": Kind.NUMBER})
     done = process(importer().map_and_validate("mail", "mail", EmailValidator), table("mail"), given_rows)
-    logged = parsed(failed_rows(given_rows, done.failures, None))
+    logged = parsed(failed_rows(given_rows, done.failures, None), "mail", "n")
     assert [row["data"]["n"] for row in logged] == ["12345678901234567.125", "1e400", 1.25]
 
 
