@@ -14,6 +14,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
+from alembic.util import CommandError
 from sqlalchemy import Connection, Engine, MetaData, create_engine, inspect, text
 
 from airflow_provider_ingest.get_provider_info import VERSION
@@ -172,6 +173,13 @@ def test_going_back_gives_each_row_the_names_of_its_fields(connection: Connectio
     ]
     assert "fields" not in {column["name"] for column in inspect(connection).get_columns("ingest_runs")}
     connection.commit()
+
+
+def test_no_script_is_written_that_would_take_the_names_from_logged_rows() -> None:
+    config = Config(IngestDBManager.alembic_file)
+    config.set_main_option("sqlalchemy.url", "sqlite://")
+    with pytest.raises(CommandError, match="Going back to 0003 rewrites logged rows"):
+        command.downgrade(config, "0004:0003", sql=True)
 
 
 def insert_run(connection: Connection, **more: Any) -> None:

@@ -13,6 +13,7 @@ from json import JSONDecoder, dumps, loads
 
 import sqlalchemy as sa
 from alembic import op
+from alembic.util import CommandError
 
 from airflow_provider_ingest.models.base import Document
 
@@ -34,10 +35,11 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    if not op.get_context().as_sql:
-        runs = sa.select(RUNS.c.id, RUNS.c.fields).where(RUNS.c.fields.is_not(None))
-        for run_id, fields in op.get_bind().execute(runs).all():
-            _name_values(run_id, [dumps(name, ensure_ascii=False) for name in loads(fields)])
+    if op.get_context().as_sql:
+        raise CommandError("Going back to 0003 rewrites logged rows, one by one: it cannot be written down as SQL.")
+    runs = sa.select(RUNS.c.id, RUNS.c.fields).where(RUNS.c.fields.is_not(None))
+    for run_id, fields in op.get_bind().execute(runs).all():
+        _name_values(run_id, [dumps(name, ensure_ascii=False) for name in loads(fields)])
     op.drop_column("ingest_runs", "fields")
 
 
