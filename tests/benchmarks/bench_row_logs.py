@@ -21,6 +21,7 @@ from uuid import uuid4
 
 import polars as pl
 
+from airflow_provider_ingest.engine.threads import keep_to_own_threads
 from tests.benchmarks.dataset import FOLDER, TABLE, Dataset, make_dataset
 from tests.benchmarks.results import Figures, record
 
@@ -186,6 +187,7 @@ def main() -> None:
         return
     rows = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
     rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 3
+    keep_to_own_threads()  # handed down to the processes that are measured
     figures = figures_of(measure(rows, rounds))
     print(table(figures))
     print(f"kept in {record('row_logs', {'rows': rows, 'rounds': rounds}, figures)}")
