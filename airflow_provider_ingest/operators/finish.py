@@ -105,7 +105,7 @@ class FinishOperator(IngestTask):
             store.settle_counts(run.id, unpublished_counts(store, store.get_run(run.id)))
         run = store.get_run(run.id)
         self._after_import(config, run, end, store, staging)
-        summary = summary_of(run, stats_of(run), error=error, warnings=store.warnings(run.id))
+        summary = summary_of(run, stats_of(run, end), error=error, warnings=store.warnings(run.id))
         store.change_status(run.id, end, origins={decided_in}, summary=summary)
         return store.get_run(run.id)
 
@@ -181,7 +181,7 @@ class FinishOperator(IngestTask):
         note = staging.temp(run.key, "after_import.done")
         if not handlers or staging.has(note):
             return
-        event, stats = event_of(replace(run, status=end)), stats_of(run)
+        event, stats = event_of(replace(run, status=end)), stats_of(run, end)
         for handler in handlers:
             try:
                 handler.after_import(event, stats)

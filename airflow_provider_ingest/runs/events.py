@@ -37,6 +37,7 @@ class ImportStats:
     (3, 75.0, False)
 
     :param duration: seconds from the start of the run to its end.
+    :param came_to_its_end: false for a run that failed or was cancelled.
     """
 
     total_rows: int = 0
@@ -46,6 +47,7 @@ class ImportStats:
     skipped_count: int = 0
     unprocessed_count: int = 0
     duration: float = 0.0
+    came_to_its_end: bool = True
 
     @property
     def success_count(self) -> int:
@@ -54,13 +56,15 @@ class ImportStats:
 
     @property
     def success_rate(self) -> float:
-        """Successful rows in percent of all rows, 100.0 for an empty file."""
-        return round(100.0 * self.success_count / self.total_rows, 2) if self.total_rows else 100.0
+        """Successful rows in percent of all rows; without rows 100.0, or 0.0 if the run failed or was cancelled."""
+        if not self.total_rows:
+            return 100.0 if self.came_to_its_end else 0.0
+        return round(100.0 * self.success_count / self.total_rows, 2)
 
     @property
     def was_fully_successful(self) -> bool:
-        """Whether no row failed and none was left unprocessed."""
-        return self.failure_count == 0 and self.unprocessed_count == 0
+        """Whether the run came to its end, no row failed and none was left unprocessed."""
+        return self.came_to_its_end and self.failure_count == 0 and self.unprocessed_count == 0
 
     def to_dict(self) -> dict[str, Any]:
         """All members as a JSON object."""
@@ -78,7 +82,7 @@ class ImportStats:
         }
 
     @classmethod
-    def of(cls, counts: Counts, *, total: int, duration: float) -> ImportStats:
+    def of(cls, counts: Counts, *, total: int, duration: float, came_to_its_end: bool) -> ImportStats:
         """The statistics of a run that ended with these counts."""
         return cls(
             total_rows=total,
@@ -88,6 +92,7 @@ class ImportStats:
             skipped_count=counts.skipped,
             unprocessed_count=max(total - counts.processed, 0),
             duration=duration,
+            came_to_its_end=came_to_its_end,
         )
 
 

@@ -10,6 +10,7 @@ from airflow_provider_ingest.exceptions import RejectLimitExceeded
 from airflow_provider_ingest.runs.events import ImportStats, IngestRun
 from airflow_provider_ingest.runs.outcome import ErrorCount
 from airflow_provider_ingest.runs.records import RunRecord
+from airflow_provider_ingest.runs.status import RunStatus
 
 if TYPE_CHECKING:
     from typing import Protocol
@@ -45,10 +46,11 @@ def event_of(run: RunRecord) -> IngestRun:
     )
 
 
-def stats_of(run: RunRecord, now: datetime | None = None) -> ImportStats:
-    """The run's numbers as they are now."""
+def stats_of(run: RunRecord, end: RunStatus, now: datetime | None = None) -> ImportStats:
+    """The run's numbers as they are now, when it is about to become ``end``."""
     duration = max(((now or datetime.now(UTC)) - run.started_at).total_seconds(), 0.0)
-    return ImportStats.of(run.counts, total=run.total, duration=round(duration, 3))
+    came_to_its_end = end in (RunStatus.COMPLETED, RunStatus.COMPLETED_WITH_ERRORS)
+    return ImportStats.of(run.counts, total=run.total, duration=round(duration, 3), came_to_its_end=came_to_its_end)
 
 
 def summary_of(

@@ -29,7 +29,8 @@ def cancel(ports: Ports, run: RunRecord) -> RunRecord:
 
 def _cancel_waiting(ports: Ports, run: RunRecord) -> bool:
     """End a run that is still pending; ``False`` if it began to work meanwhile."""
-    summary = summary_of(run, stats_of(run, ports.now()), warnings=ports.store.warnings(run.id))
+    stats = stats_of(run, RunStatus.CANCELLED, ports.now())
+    summary = summary_of(run, stats, warnings=ports.store.warnings(run.id))
     return ports.store.change_status(run.id, RunStatus.CANCELLED, origins={RunStatus.PENDING}, summary=summary)
 
 

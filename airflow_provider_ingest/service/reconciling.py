@@ -60,8 +60,8 @@ def end_lost_run(store: RunStore, run: RunRecord, reason: str) -> bool:
     run = replace(store.get_run(run.id), status=run.status)
     is_cancelled = run.status is RunStatus.CANCELLING
     error = None if is_cancelled else {"message": reason, "code": "dag_run_lost"}
-    summary = summary_of(run, stats_of(run), error=error, warnings=store.warnings(run.id))
     end = RunStatus.CANCELLED if is_cancelled else RunStatus.FAILED
+    summary = summary_of(run, stats_of(run, end), error=error, warnings=store.warnings(run.id))
     return store.change_status(run.id, end, origins={run.status}, summary=summary)
 
 

@@ -124,6 +124,7 @@ def test_a_before_import_that_raises_fails_the_run_before_any_row(airflow: Airfl
     run = ended(airflow, "gated", start(airflow, "gated", payload=file("refused.csv", "H-1,x,Toys,1")))
     assert run.status is RunStatus.FAILED
     assert run.summary["error"]["code"] == "hook_failed"
+    assert airflow.get(f"/api/v1/ingest/{run.id}").json()["data"]["summary"]["success_rate"] == 0
     assert airflow.rows("SELECT count(*) FROM products WHERE sku = 'H-1'") == [(0,)]
     assert diary(airflow, run) == ["before processing", "after failed 0 0 0"]
 

@@ -23,6 +23,7 @@ def test_a_run_that_nobody_works_on_is_cancelled_at_once(world: World) -> None:
     assert cancelled.summary is not None
     assert cancelled.summary["duration_seconds"] == 5
     assert cancelled.summary["error"] is None
+    assert cancelled.summary["success_rate"] == 0
 
 
 def test_a_run_at_work_is_asked_to_end_and_its_waiting_chunks_are_spared(world: World) -> None:

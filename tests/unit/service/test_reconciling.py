@@ -33,6 +33,7 @@ def test_a_run_at_work_without_a_working_dag_run_is_failed_with_the_reason(store
     run = store.get_run(run_id)
     assert run.status is RunStatus.FAILED
     assert run.summary["error"]["code"] == "dag_run_lost"
+    assert run.summary["success_rate"] == 0
     assert run.completed_at is not None
 
 

@@ -50,7 +50,9 @@ class SummaryResource(BaseModel):
     unprocessed: int
     total: int
     duration_seconds: float
-    success_rate: float = Field(description="In percent.")
+    success_rate: float = Field(
+        description="In percent of all rows; without rows 100, or 0 if the run failed or was cancelled."
+    )
     error: RunErrorResource | None
     warnings: list[str]
 
