@@ -33,9 +33,9 @@ class Cluster:
     target_cores: float = 4
     control_cores: float = 2
     dispatch: float = 0.2
-    start: float = 1.3
-    work: float = 2.1
-    write: float = 1.4
+    start: float = 1.05
+    work: float = 1.7
+    write: float = 1.2
     together: bool = False
 
 
@@ -103,9 +103,9 @@ def main() -> None:
     here = Cluster(slots=1, worker_cores=2, together=True, dispatch=0)
     print("against what was measured on two cores (docs/benchmarks.md), seconds:")
     for what, cluster, chunks, rows, measured in (
-        ("1 M rows, one chunk, new process", here, 1, 1_000_000, 3.49),
-        ("1 M rows, one chunk, started before", replace(here, start=0), 1, 1_000_000, 2.35),
-        ("1 M rows, two chunks at a time, started", replace(here, start=0, slots=2), 2, 500_000, 2.36),
+        ("1 M rows, one chunk, new process", here, 1, 1_000_000, 2.74),
+        ("1 M rows, one chunk, started before", replace(here, start=0), 1, 1_000_000, 1.88),
+        ("1 M rows, two chunks at a time, started", replace(here, start=0, slots=2), 2, 500_000, 2.03),
         (
             "100 empty chunks on 4 slots (fitted)",
             Cluster(slots=4, worker_cores=2, together=True, start=0.14, work=0, write=0),
@@ -113,7 +113,7 @@ def main() -> None:
             1,
             17.0,
         ),
-        ("1,000 chunks of 20 rows, 16 at a time", replace(here, slots=16, dispatch=0.2), 1_000, 20, 643.0),
+        ("953 chunks of 21 rows, 16 at a time", replace(here, slots=16, dispatch=0.2), 953, 21, 533.0),
         ("10 M rows, 20 chunks, 16 at a time", replace(here, slots=16, dispatch=0.2), 20, 500_000, 60.9),
     ):
         said = simulate(cluster, chunks, rows, spread=0)
