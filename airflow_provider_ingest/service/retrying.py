@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any
 
@@ -22,6 +22,8 @@ from airflow_provider_ingest.service.starting import (
 CORRECTED = "corrected"
 """Run option: the payload is a corrected file of failed rows, matched by ``_row_number``."""
 
+RETRY_WITH_FILE = "retry with a corrected file."
+
 
 def check_retry(ports: Ports, run: RunRecord, *, dry_run: bool, corrected: bool) -> None:
     """Raise unless the failed rows of the run can be worked again.
@@ -36,17 +38,31 @@ def check_retry(ports: Ports, run: RunRecord, *, dry_run: bool, corrected: bool)
         raise Conflict(f"Run {run.id} was a dry run: it can only be retried as a dry run.", "dry_run")
     manifest = _manifest(ports, run)
     check_startable(manifest)
-    if corrected:
-        return
-    if manifest.get("sensitive_fields"):
-        raise Conflict(
-            f"The failed rows of run {run.id} have sensitive fields, which are not kept; retry with a corrected file.",
-            "sensitive_rows",
-        )
-    if ports.store.count_rows(run.id, "failed") < run.counts.failed:
-        raise Conflict(
-            f"The failed rows of run {run.id} are not (or no longer) logged; retry with a corrected file.", "rows_gone"
-        )
+    if not corrected and (refusal := kept_rows(ports, run, manifest).refusal) is not None:
+        raise refusal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptRows:
+    """What is left of a run's failed rows.
+
+    :param logged: how many are in the row log.
+    :param refusal: why they can be retried from a corrected file only; ``None`` if the log will do.
+    """
+
+    logged: int
+    refusal: Conflict | None
+
+
+def kept_rows(ports: Ports, run: RunRecord, manifest: Mapping[str, Any] | None) -> KeptRows:
+    """The failed rows of a run as its log has them; the manifest is that of its importer, if that is still there."""
+    logged = ports.store.count_rows(run.id, "failed")
+    failed, refusal = f"The failed rows of run {run.id}", None
+    if manifest is not None and manifest.get("sensitive_fields"):
+        refusal = Conflict(f"{failed} have sensitive fields, which are not kept; {RETRY_WITH_FILE}", "sensitive_rows")
+    elif logged < run.counts.failed:
+        refusal = Conflict(f"{failed} are not (or no longer) logged; {RETRY_WITH_FILE}", "rows_gone")
+    return KeptRows(logged=logged, refusal=refusal)
 
 
 def retry(

@@ -145,6 +145,10 @@ class IngestService:
         """Raise what would refuse a retry, before a corrected file is taken in."""
         retrying.check_retry(self.ports, self.run(run_id), dry_run=dry_run, corrected=corrected)
 
+    def kept_rows(self, run: RunRecord) -> retrying.KeptRows:
+        """What is left of the run's failed rows, and why a retry of them needs a corrected file."""
+        return retrying.kept_rows(self.ports, run, self._manifest(run))
+
     def retry(
         self,
         run_id: int,

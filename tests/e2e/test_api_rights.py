@@ -58,9 +58,9 @@ def test_a_viewer_may_read_everything_and_start_nothing(airflow: AirflowServer, 
 
 def test_buttons_follow_rights(airflow: AirflowServer, run: dict[str, Any]) -> None:
     viewer = airflow.get(f"{API}/{run['id']}", user="viewer").json()["data"]
-    assert viewer["can"] == {"cancel": False, "retry": False, "download": True}
+    assert viewer["can"] == {"cancel": False, "retry": False, "correct": False, "needs_file": None, "download": True}
     user = airflow.get(f"{API}/{run['id']}", user="user").json()["data"]
-    assert user["can"] == {"cancel": False, "retry": True, "download": True}
+    assert user["can"] == {"cancel": False, "retry": True, "correct": True, "needs_file": None, "download": True}
     importers = airflow.get(f"{API}/importers", user="viewer").json()["data"]
     assert {one["can"]["start"] for one in importers} == {False}
 

@@ -200,22 +200,14 @@ function Grid({ run, rows }) {
   );
 }
 
+const BY_FILE = "Download the failed rows, correct the file, and upload it on the run's page.";
+
 /** Why there is no grid; null if there is one. */
-function obstacle(run, importer, rows) {
+function obstacle(run, rows) {
   if (!run.progress.failed) return ["No row of this run failed.", null];
-  if (run.progress.failed > MOST) {
-    return [
-      `${count(run.progress.failed)} rows are too many for a page.`,
-      "Download them, correct the file, and upload it on the run's page.",
-    ];
-  }
-  if (!run.can?.retry) return ["You may not retry this run.", null];
-  if (importer.sensitive_fields?.length) {
-    return [
-      "This importer has sensitive fields, whose values are not kept.",
-      "Download the failed rows, fill these fields in again, and upload the file on the run's page.",
-    ];
-  }
+  if (!run.can?.correct) return ["You may not retry this run.", null];
+  if (run.can.needs_file) return [run.can.needs_file, run.can.download ? BY_FILE : null];
+  if (run.progress.failed > MOST) return [`${count(run.progress.failed)} rows are too many for a page.`, BY_FILE];
   if (rows && !rows.length) return ["The failed rows are not to be seen.", "They were not logged, or are pruned."];
   return null;
 }
@@ -225,12 +217,10 @@ export function Fix() {
   const { runId } = Router.useParams();
   const found = useResource(`/${encodeURIComponent(runId)}${query({ rows_per_page: 1 })}`);
   const run = found.data?.data ?? null;
-  const of = useResource(run && `/importers/${encodeURIComponent(run.importer)}`);
-  const importer = of.data?.data ?? null;
-  const isFixable = importer !== null && obstacle(run, importer, null) === null;
+  const isFixable = run !== null && obstacle(run, null) === null;
   const { rows, error } = useFailedRows(isFixable ? run : null);
-  const refused = found.error ?? of.error ?? error;
-  const reason = importer && obstacle(run, importer, rows);
+  const refused = found.error ?? error;
+  const reason = run && obstacle(run, rows);
   return h(
     C.Box,
     null,

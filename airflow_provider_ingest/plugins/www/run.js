@@ -130,6 +130,7 @@ export function Run({ id, embedded = false }) {
     null,
     h(Header, { run, isEmbedded: embedded, onChange: reload, onError: setRefusal }),
     refusal ? h(ErrorNote, { error: refusal }) : null,
+    run.can?.needs_file ? h(C.Text, { mb: 3, color: "fg.muted" }, run.can.needs_file) : null,
     error ? h(ErrorNote, { error, retry: reload }) : null,
     run.summary?.error ? h(ErrorNote, { error: new Error(run.summary.error.message) }) : null,
     warnings.map((text) => h(Warning, { key: text, text })),

@@ -78,6 +78,8 @@ export function Actions({ run, onChange, onError }) {
     if (run.progress.failed <= FIXABLE) {
       buttons.push(h(LinkButton, { key: "fix", to: `${PAGES}/runs/${run.id}/fix` }, "Fix in place"));
     }
+  }
+  if (can.correct) {
     buttons.push(h(FileButton, { key: "file", label: "Upload corrected rows", disabled: busy, onFile: correct }));
   }
   if (can.download) {

@@ -99,6 +99,16 @@ def test_rows_with_sensitive_fields_need_a_corrected_file(world: World) -> None:
     assert world.service.retry(origin.id, ANNA, corrected=upload("fixed"))
 
 
+def test_what_is_left_of_failed_rows_says_why_a_file_is_needed(world: World) -> None:
+    kept = world.service.kept_rows(world.ended(failed=2))
+    assert (kept.logged, kept.refusal) == (2, None)
+    pruned = world.service.kept_rows(world.ended(failed=2, log=False))
+    assert (pruned.logged, pruned.refusal and pruned.refusal.code) == (0, "rows_gone")
+    world.catalog.known["products"]["sensitive_fields"] = ["sku"]
+    masked = world.service.kept_rows(world.ended(failed=2))
+    assert (masked.logged, masked.refusal and masked.refusal.code) == (2, "sensitive_rows")
+
+
 def test_a_run_whose_importer_is_gone_cannot_be_retried(world: World) -> None:
     origin = world.ended()
     del world.catalog.known["products"]

@@ -124,7 +124,9 @@ class RunCan(BaseModel):
     """What the caller can do with a run now: by right and by its status."""
 
     cancel: bool
-    retry: bool
+    retry: bool = Field(description="Retry the failed rows as they are logged.")
+    correct: bool = Field(description="Retry the failed rows from a corrected file.")
+    needs_file: str | None = Field(description="Why they can be retried from a corrected file only.")
     download: bool
 
 

@@ -82,7 +82,8 @@ def show_run(
     with ingest() as service:
         run = user.check_run(service.run(run_id))
         rows = service.rows(run, paged) if user.may_read_rows(run.importer) else None
-    data = {**run_resource(run), "can": abilities(user, run)}
+        can = abilities(service, user, run)
+    data = {**run_resource(run), "can": can}
     if rows is not None:
         data |= {"rows": [row_resource(row) for row in rows.items], "rows_meta": paging.meta(rows)}
     return {"data": data}
@@ -133,13 +134,18 @@ def readable_importers(service: IngestService, user: User, importer: str | None)
     return None if len(readable) == len(slugs) else readable
 
 
-def abilities(user: User, run: RunRecord) -> dict[str, bool]:
+def abilities(service: IngestService, user: User, run: RunRecord) -> dict[str, Any]:
     """What the caller can do with the run now."""
-    has_failed = run.status.is_terminal and run.counts.failed > 0
+    has_ended = run.status.is_terminal
+    kept = service.kept_rows(run) if has_ended and run.counts.failed else None
+    can_correct = kept is not None and user.may("POST", run.importer)
+    refusal = kept.refusal if kept is not None and can_correct else None
     return {
-        "cancel": not run.status.is_terminal and user.may("PUT", run.importer),
-        "retry": has_failed and user.may("POST", run.importer),
-        "download": has_failed and user.may_read_rows(run.importer),
+        "cancel": not has_ended and user.may("PUT", run.importer),
+        "retry": can_correct and refusal is None,
+        "correct": can_correct,
+        "needs_file": refusal and str(refusal),
+        "download": kept is not None and kept.logged > 0 and user.may_read_rows(run.importer),
     }
 
 
