@@ -125,10 +125,13 @@ class RunStore(Protocol):
         """One logged row."""
 
     def failed_rows(self, run_id: int) -> Iterator[Sequence[RowRecord]]:
-        """All failed rows by row number, in batches, with flat memory."""
+        """The failed rows that the run counts, by row number, in batches, with flat memory.
+
+        When it has ended, rows that a chunk logged before it was given up are not among them: they are unprocessed.
+        """
 
     def count_rows(self, run_id: int, status: str | None = None) -> int:
-        """How many rows are logged."""
+        """How many rows are logged; of the failed ones those that :meth:`failed_rows` gives."""
 
     def error_counts(self, run_id: int) -> Sequence[ErrorCount]:
         """General and validation messages of the whole run, most frequent first."""

@@ -12,7 +12,7 @@ from airflow_provider_ingest.runs.records import Page, RowRecord
 from airflow_provider_ingest.storage.row_copy import write_rows
 from airflow_provider_ingest.storage.row_documents import named, with_names
 from airflow_provider_ingest.storage.row_groups import FAILED, has_failed, in_group
-from airflow_provider_ingest.storage.sql_store_base import ROWS, RUNS, SqlBase
+from airflow_provider_ingest.storage.sql_store_base import CHUNKS, ROWS, RUNS, SqlBase
 from airflow_provider_ingest.storage.sql_store_chunks import lock_chunk
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class RowLog(SqlBase):
         return next(iter(records), None)
 
     def failed_rows(self, run_id: int) -> Iterator[Sequence[RowRecord]]:
-        """All failed rows by row number, in batches, with flat memory.
+        """The failed rows that the run counts, by row number, in batches, with flat memory.
 
         Each batch is a query of its own that goes on behind the last row number, so that no transaction and no
         cursor stays open while the caller writes; batches shrink where rows are large.
@@ -95,9 +95,10 @@ class RowLog(SqlBase):
             size = max(1, min(LARGEST_BATCH, BATCH_BYTES * len(batch) // max(read, 1)))
 
     def count_rows(self, run_id: int, status: str | None = None) -> int:
-        """How many rows are logged."""
+        """How many rows are logged; of the failed ones those that :meth:`failed_rows` gives."""
         with self._transaction() as session:
-            query = select(func.count()).select_from(ROWS).where(*_conditions(session, run_id, status))
+            conditions = _counted(session, run_id) if status == FAILED else _conditions(session, run_id, status)
+            query = select(func.count()).select_from(ROWS).where(*conditions)
             return session.scalar(query) or 0
 
     def prune_rows(self, before: datetime, *, dry_run: bool = False) -> int:
@@ -128,7 +129,7 @@ class RowLog(SqlBase):
         size_of = func.length(ROWS.c.data) + func.coalesce(func.length(ROWS.c.errors), 0)
         query = select(*RECORD, size_of).where(ROWS.c.row_number > after).order_by(ROWS.c.row_number).limit(size)
         with self._transaction() as session:
-            found = session.execute(query.where(*_conditions(session, run_id, FAILED))).all()
+            found = session.execute(query.where(*_counted(session, run_id))).all()
             records = _records(session, run_id, found)
         return records, sum(row[-1] for row in found)
 
@@ -158,6 +159,15 @@ def _conditions(session: Session, run_id: int, status: str | None) -> list[Colum
     elif status is not None:
         conditions.append(ROWS.c.status == status)
     return conditions
+
+
+def _counted(session: Session, run_id: int) -> list[ColumnElement[bool]]:
+    """The conditions for the failed rows that the run counts: of one that has ended none of an unfinished chunk."""
+    ended = select(RUNS.c.id).where(RUNS.c.id == run_id, RUNS.c.completed_at.is_not(None)).exists()
+    unfinished = select(CHUNKS.c.chunk_index).where(CHUNKS.c.run_id == run_id, CHUNKS.c.finished_at.is_(None), ended)
+    given_up = session.scalars(unfinished).all()
+    conditions = _conditions(session, run_id, FAILED)
+    return [*conditions, ROWS.c.chunk_index.not_in(given_up)] if given_up else conditions
 
 
 def _records(session: Session, run_id: int, found: Sequence[Sequence[Any]]) -> tuple[RowRecord, ...]:

@@ -127,15 +127,17 @@ class MemoryWork:
             return next((row[2] for row in self._logged(run_id) if row[2].row_number == row_number), None)
 
     def failed_rows(self, run_id: int) -> Iterator[Sequence[RowRecord]]:
-        """All failed rows by row number, in batches."""
+        """The failed rows that the run counts, by row number, in batches."""
         with self._lock:
-            failed = [row[2] for row in self._logged(run_id) if row[2].status == "failed"]
+            failed = self._failed(run_id)
         for start in range(0, len(failed), BATCH):
             yield failed[start : start + BATCH]
 
     def count_rows(self, run_id: int, status: str | None = None) -> int:
-        """How many rows are logged."""
+        """How many rows are logged; of the failed ones those that :meth:`failed_rows` gives."""
         with self._lock:
+            if status == "failed":
+                return len(self._failed(run_id))
             return sum(status is None or row[2].status == status for row in self._logged(run_id))
 
     def error_counts(self, run_id: int) -> Sequence[ErrorCount]:
@@ -169,6 +171,15 @@ class MemoryWork:
 
     def _logged(self, run_id: int) -> list[tuple[int, str | None, RowRecord]]:
         return list(self._ledgers[run_id].rows.values()) if run_id in self._ledgers else []
+
+    def _failed(self, run_id: int) -> list[RowRecord]:
+        """Those that the run counts: of one that has ended none of an unfinished chunk."""
+        if run_id not in self._ledgers:
+            return []
+        ledger = self._ledgers[run_id]
+        ended = ledger.run.completed_at is not None
+        given_up = {index for index, chunk in ledger.chunks.items() if ended and chunk.outcome is None}
+        return [row for index, _, row in self._logged(run_id) if row.status == "failed" and index not in given_up]
 
     def _chunk(self, run_id: int, index: int) -> ChunkRecord:
         ledger = self._ledger(run_id)

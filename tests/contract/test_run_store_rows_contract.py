@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from airflow_provider_ingest.runs.outcome import ChunkOutcome
 from airflow_provider_ingest.runs.ports import RunStore
+from airflow_provider_ingest.runs.progress import Counts
 from airflow_provider_ingest.runs.records import RowRecord
+from airflow_provider_ingest.runs.status import RunStatus
 from tests.contract.factories import log_line, planned_run, row_log
 
 
@@ -35,6 +38,23 @@ def test_a_row_is_logged_and_shown_as_it_was(store: RunStore) -> None:
     assert store.row(run.id, 2) == expected
     assert list(store.row(run.id, 2).data) == list(data)  # type: ignore[union-attr]  # the order of the file
     assert store.row(run.id, 1) is None
+
+
+def test_failed_rows_of_a_chunk_that_was_given_up_are_shown_and_not_among_those_that_the_run_counts(
+    store: RunStore,
+) -> None:
+    run = planned_run(store, 2, 2, 2)
+    store.change_status(run.id, RunStatus.PROCESSING)
+    for index in (0, 1):
+        store.start_chunk(run.id, index)
+        store.append_rows(run.id, index, row_log(log_line(2 * index + 1)))
+    assert store.count_rows(run.id, "failed") == 2
+    store.finish_chunk(run.id, 0, ChunkOutcome(counts=Counts(created=1, failed=1)))
+    store.settle_counts(run.id)
+    store.change_status(run.id, RunStatus.FAILED, summary={"total": 6})
+    assert [row.row_number for batch in store.failed_rows(run.id) for row in batch] == [1]
+    assert store.count_rows(run.id, "failed") == store.get_run(run.id).counts.failed == 1
+    assert [row.row_number for row in store.rows(run.id, page=1, per_page=9, status="failed").items] == [1, 3]
 
 
 def test_values_are_shown_with_the_names_that_were_given_once(store: RunStore) -> None:

@@ -81,11 +81,14 @@ def test_failed_rows_are_retried_with_their_numbers_and_then_corrected(airflow: 
 
 def test_a_run_with_too_many_failed_rows_stops_and_says_why(airflow: AirflowServer, file):
     path = file("rejects.csv", *[f"{sku},x,Toys,1" for sku in ("R-1", "bad", "worse", "R-4", "R-5", "R-6")])
-    run = ended(airflow, "strict", start(airflow, "strict", payload=path))
+    dag_run_id = start(airflow, "strict", payload=path)
+    run = ended(airflow, "strict", dag_run_id)
     assert run.status is RunStatus.FAILED
     assert run.summary["error"]["code"] == "reject_limit"
     message = run.summary["error"]["message"]
     assert "the importer allows 1. Most often: sku: The value does not have the required format." in message
+    failed = airflow.recorded_run("ingest_strict", dag_run_id)["failed"]
+    assert len(failed) == run.counts.failed  # those of chunks that were given up are unprocessed
 
 
 def test_the_same_file_again_is_refused_unless_it_is_forced(airflow: AirflowServer, file):

@@ -104,6 +104,9 @@ function Header({ run, isEmbedded, onChange, onError }) {
   );
 }
 
+/** Whether a run ended with rows in its log that it does not count. */
+const gaveUp = (run) => run.status === "failed" && run.chunks.done < run.chunks.total && run.rows_meta?.total > 0;
+
 const DRY = "A dry run: nothing is kept. The numbers are what a real run of this file would have given.";
 
 const Warning = ({ text }) =>
@@ -137,7 +140,7 @@ export function Run({ id, embedded = false }) {
     run.is_dry_run ? h(C.Text, { mb: 3, color: "fg.muted" }, DRY) : null,
     isOpen(run) ? h(C.Box, { mb: 4 }, h(ProgressLine, { run })) : null,
     h(CountsBar, { progress: run.progress }),
-    run.progress.failed ? h(Errors, { run }) : null,
+    run.progress.failed || gaveUp(run) ? h(Errors, { run }) : null,
     h(Chunks, { run }),
     h(Family, { run }),
     h(

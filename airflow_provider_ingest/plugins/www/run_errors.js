@@ -146,6 +146,15 @@ function FailedRow({ row, columns, hasTrace }) {
   );
 }
 
+/** What is said of rows that were logged by chunks which did not finish; null if there are none. */
+function GivenUp({ run, total }) {
+  const surplus = run.completed_at ? total - run.progress.failed : 0;
+  if (surplus <= 0) return null;
+  const which = surplus === 1 ? "1 of these rows is of a chunk" : `${count(surplus)} of these rows are of chunks`;
+  const text = `${which} that did not finish; nothing of such chunks is kept, and their rows count as unprocessed.`;
+  return h(C.Text, { mb: 2, fontSize: "sm", color: "fg.muted" }, text);
+}
+
 /** The failed rows of one message, or of all. */
 function FailedRows({ run, chosen }) {
   const [page, setPage] = useState(1);
@@ -154,6 +163,7 @@ function FailedRows({ run, chosen }) {
   if (error) return h(ErrorNote, { error, retry: reload });
   if (loading || !data) return h(Loading);
   const rows = data.data.rows;
+  if (!rows?.length && !run.progress.failed) return null;
   if (!rows) return h(C.Text, { color: "fg.muted" }, "The rows are not logged, or you may not see them.");
   if (!rows.length) return h(C.Text, { color: "fg.muted" }, "The rows themselves were not logged, or are pruned.");
   const known = run.file?.columns ?? [];
@@ -164,6 +174,7 @@ function FailedRows({ run, chosen }) {
   return h(
     Fragment,
     null,
+    chosen ? null : h(GivenUp, { run, total: data.data.rows_meta.total }),
     h(
       DataTable,
       { label: "Failed rows", head },
@@ -195,7 +206,7 @@ export function Errors({ run }) {
   return h(
     Section,
     { title: "Errors" },
-    summary
+    summary?.total_failed_rows
       ? h(
           C.Flex,
           { gap: 6, wrap: "wrap", mb: 4 },

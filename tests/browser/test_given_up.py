@@ -1,0 +1,20 @@
+"""A run that had too many failed rows shows them, although it counts none of them."""
+
+from __future__ import annotations
+
+from playwright.sync_api import expect
+
+from tests.browser.pages import API, PATIENCE, Pages
+from tests.e2e.airflow_server import AirflowServer
+
+
+def test_a_run_that_was_given_up_shows_what_was_wrong(pages: Pages, airflow: AirflowServer) -> None:
+    (airflow.home / "files" / "given-up.csv").write_text("sku,name,category,price\nbad,a,Toys,1\nworse,b,Toys,1\n")
+    run = airflow.post(f"{API}/trigger/strict", json={"payload": "given-up.csv"}).json()["data"]
+    airflow.wait_for_dag_run(run["dag_id"], run["dag_run_id"])
+    page = pages.open(f"/plugin/ingest/runs/{run['id']}")
+    expect(page.get_by_role("alert")).to_contain_text("2 rows failed; the importer allows 1.", timeout=PATIENCE)
+    expect(page.get_by_text("2 unprocessed")).to_be_visible()
+    expect(page.locator("[data-offending]")).to_have_text(["bad", "worse"], timeout=PATIENCE)
+    expect(page.get_by_text("2 of these rows are of chunks that did not finish")).to_be_visible()
+    assert page.get_by_role("group", name="Actions").count() == 0
