@@ -119,19 +119,20 @@ class RunStore(Protocol):
     def rows(
         self, run_id: int, *, page: int, per_page: int, status: str | None = None, message: str | None = None
     ) -> Page[RowRecord]:
-        """Logged rows by row number; ``message`` limits to a general or ``field: message`` group."""
+        """Logged rows by row number; ``message`` limits to a general or ``field: message`` group.
+
+        :param status: that of the rows; ``unprocessed`` are those that chunks of an ended run logged which did not
+            finish: they are not ``failed``.
+        """
 
     def row(self, run_id: int, row_number: int) -> RowRecord | None:
         """One logged row."""
 
     def failed_rows(self, run_id: int) -> Iterator[Sequence[RowRecord]]:
-        """The failed rows that the run counts, by row number, in batches, with flat memory.
-
-        When it has ended, rows that a chunk logged before it was given up are not among them: they are unprocessed.
-        """
+        """The failed rows that the run counts, by row number, in batches, with flat memory."""
 
     def count_rows(self, run_id: int, status: str | None = None) -> int:
-        """How many rows are logged; of the failed ones those that :meth:`failed_rows` gives."""
+        """How many rows are logged; ``status`` as in :meth:`rows`."""
 
     def error_counts(self, run_id: int) -> Sequence[ErrorCount]:
         """General and validation messages of the whole run, most frequent first."""

@@ -13,7 +13,7 @@ from airflow_provider_ingest.storage.sql_store_base import ROWS, RUNS
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
-FAILED = "failed"
+FAILED, UNPROCESSED = "failed", "unprocessed"
 # A logged message is the group's message alone, or followed by what came instead (RowFailure.text).
 # PostgreSQL's JSON functions refuse the escape of NUL, which values may hold; it is no part of a message.
 _POSTGRESQL = r"""

@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, delete, func, select, update
 from airflow_provider_ingest.runs.records import Page, RowRecord
 from airflow_provider_ingest.storage.row_copy import write_rows
 from airflow_provider_ingest.storage.row_documents import named, with_names
-from airflow_provider_ingest.storage.row_groups import FAILED, has_failed, in_group
+from airflow_provider_ingest.storage.row_groups import FAILED, UNPROCESSED, has_failed, in_group
 from airflow_provider_ingest.storage.sql_store_base import CHUNKS, ROWS, RUNS, SqlBase
 from airflow_provider_ingest.storage.sql_store_chunks import lock_chunk
 
@@ -61,7 +61,10 @@ class RowLog(SqlBase):
     def rows(
         self, run_id: int, *, page: int, per_page: int, status: str | None = None, message: str | None = None
     ) -> Page[RowRecord]:
-        """Logged rows by row number; ``message`` limits to a general or ``field: message`` group."""
+        """Logged rows by row number; ``message`` limits to a general or ``field: message`` group.
+
+        Those ``unprocessed`` are what chunks of an ended run logged which did not finish; they are not ``failed``.
+        """
         with self._transaction() as session:
             conditions = _conditions(session, run_id, status)
             if message is not None:
@@ -95,10 +98,9 @@ class RowLog(SqlBase):
             size = max(1, min(LARGEST_BATCH, BATCH_BYTES * len(batch) // max(read, 1)))
 
     def count_rows(self, run_id: int, status: str | None = None) -> int:
-        """How many rows are logged; of the failed ones those that :meth:`failed_rows` gives."""
+        """How many rows are logged."""
         with self._transaction() as session:
-            conditions = _counted(session, run_id) if status == FAILED else _conditions(session, run_id, status)
-            query = select(func.count()).select_from(ROWS).where(*conditions)
+            query = select(func.count()).select_from(ROWS).where(*_conditions(session, run_id, status))
             return session.scalar(query) or 0
 
     def prune_rows(self, before: datetime, *, dry_run: bool = False) -> int:
@@ -129,7 +131,7 @@ class RowLog(SqlBase):
         size_of = func.length(ROWS.c.data) + func.coalesce(func.length(ROWS.c.errors), 0)
         query = select(*RECORD, size_of).where(ROWS.c.row_number > after).order_by(ROWS.c.row_number).limit(size)
         with self._transaction() as session:
-            found = session.execute(query.where(*_counted(session, run_id))).all()
+            found = session.execute(query.where(*_conditions(session, run_id, FAILED))).all()
             records = _records(session, run_id, found)
         return records, sum(row[-1] for row in found)
 
@@ -154,19 +156,16 @@ class RowLog(SqlBase):
 
 def _conditions(session: Session, run_id: int, status: str | None) -> list[ColumnElement[bool]]:
     conditions: list[ColumnElement[bool]] = [ROWS.c.run_id == run_id]
-    if status == FAILED:
-        conditions.append(has_failed(session, run_id))
-    elif status is not None:
-        conditions.append(ROWS.c.status == status)
-    return conditions
-
-
-def _counted(session: Session, run_id: int) -> list[ColumnElement[bool]]:
-    """The conditions for the failed rows that the run counts: of one that has ended none of an unfinished chunk."""
+    if status is None:
+        return conditions
+    if status not in (FAILED, UNPROCESSED):
+        return [*conditions, ROWS.c.status == status]
     ended = select(RUNS.c.id).where(RUNS.c.id == run_id, RUNS.c.completed_at.is_not(None)).exists()
     unfinished = select(CHUNKS.c.chunk_index).where(CHUNKS.c.run_id == run_id, CHUNKS.c.finished_at.is_(None), ended)
     given_up = session.scalars(unfinished).all()
-    conditions = _conditions(session, run_id, FAILED)
+    if status == UNPROCESSED:
+        return [*conditions, ROWS.c.chunk_index.in_(given_up)]
+    conditions.append(has_failed(session, run_id))
     return [*conditions, ROWS.c.chunk_index.not_in(given_up)] if given_up else conditions
 
 

@@ -113,7 +113,7 @@ class MemoryWork:
     ) -> Page[RowRecord]:
         """Logged rows by row number; ``message`` limits to a general or ``field: message`` group."""
         with self._lock:
-            logged = [row for row in self._logged(run_id) if status is None or row[2].status == status]
+            logged = self._logged(run_id, status)
         if message is not None:
             general = [row for row in logged if row[1] == message]
             logged = general or [row for row in logged if _in_group(row[2], message)]
@@ -129,16 +129,14 @@ class MemoryWork:
     def failed_rows(self, run_id: int) -> Iterator[Sequence[RowRecord]]:
         """The failed rows that the run counts, by row number, in batches."""
         with self._lock:
-            failed = self._failed(run_id)
+            failed = [row[2] for row in self._logged(run_id, "failed")]
         for start in range(0, len(failed), BATCH):
             yield failed[start : start + BATCH]
 
     def count_rows(self, run_id: int, status: str | None = None) -> int:
-        """How many rows are logged; of the failed ones those that :meth:`failed_rows` gives."""
+        """How many rows are logged."""
         with self._lock:
-            if status == "failed":
-                return len(self._failed(run_id))
-            return sum(status is None or row[2].status == status for row in self._logged(run_id))
+            return len(self._logged(run_id, status))
 
     def error_counts(self, run_id: int) -> Sequence[ErrorCount]:
         """General and validation messages of the whole run, most frequent first."""
@@ -169,17 +167,18 @@ class MemoryWork:
                 ledger.rows = {}
             return count
 
-    def _logged(self, run_id: int) -> list[tuple[int, str | None, RowRecord]]:
-        return list(self._ledgers[run_id].rows.values()) if run_id in self._ledgers else []
-
-    def _failed(self, run_id: int) -> list[RowRecord]:
-        """Those that the run counts: of one that has ended none of an unfinished chunk."""
+    def _logged(self, run_id: int, status: str | None = None) -> list[tuple[int, str | None, RowRecord]]:
         if run_id not in self._ledgers:
             return []
         ledger = self._ledgers[run_id]
+        logged = list(ledger.rows.values())
+        if status is None:
+            return logged
         ended = ledger.run.completed_at is not None
         given_up = {index for index, chunk in ledger.chunks.items() if ended and chunk.outcome is None}
-        return [row for index, _, row in self._logged(run_id) if row.status == "failed" and index not in given_up]
+        if status == "unprocessed":
+            return [row for row in logged if row[0] in given_up]
+        return [row for row in logged if row[2].status == status and (status != "failed" or row[0] not in given_up)]
 
     def _chunk(self, run_id: int, index: int) -> ChunkRecord:
         ledger = self._ledger(run_id)

@@ -54,7 +54,11 @@ def test_failed_rows_of_a_chunk_that_was_given_up_are_shown_and_not_among_those_
     store.change_status(run.id, RunStatus.FAILED, summary={"total": 6})
     assert [row.row_number for batch in store.failed_rows(run.id) for row in batch] == [1]
     assert store.count_rows(run.id, "failed") == store.get_run(run.id).counts.failed == 1
-    assert [row.row_number for row in store.rows(run.id, page=1, per_page=9, status="failed").items] == [1, 3]
+    for status, numbers in (("failed", [1]), ("unprocessed", [3]), (None, [1, 3])):
+        page = store.rows(run.id, page=1, per_page=9, status=status)
+        assert ([row.row_number for row in page.items], page.total) == (numbers, len(numbers))
+    of_field = store.rows(run.id, page=1, per_page=9, status="unprocessed", message="The given data was invalid.")
+    assert [row.row_number for row in of_field.items] == [3]
 
 
 def test_values_are_shown_with_the_names_that_were_given_once(store: RunStore) -> None:

@@ -6,7 +6,7 @@ import { count, fact, isOpen, size } from "./format.js";
 import { CountsBar, Cut, ErrorNote, Facts, Loading, Moment, ProgressLine } from "./pieces.js";
 import { Section, StatusBadge, Took } from "./pieces.js";
 import { Actions } from "./run_actions.js";
-import { Errors } from "./run_errors.js";
+import { Errors, GivenUp } from "./run_errors.js";
 
 /** What a run of the family is, and what is left of it. */
 function fateOf(run) {
@@ -104,9 +104,6 @@ function Header({ run, isEmbedded, onChange, onError }) {
   );
 }
 
-/** Whether a run ended with rows in its log that it does not count. */
-const gaveUp = (run) => run.status === "failed" && run.chunks.done < run.chunks.total && run.rows_meta?.total > 0;
-
 const DRY = "A dry run: nothing is kept. The numbers are what a real run of this file would have given.";
 
 const Warning = ({ text }) =>
@@ -140,7 +137,8 @@ export function Run({ id, embedded = false }) {
     run.is_dry_run ? h(C.Text, { mb: 3, color: "fg.muted" }, DRY) : null,
     isOpen(run) ? h(C.Box, { mb: 4 }, h(ProgressLine, { run })) : null,
     h(CountsBar, { progress: run.progress }),
-    run.progress.failed || gaveUp(run) ? h(Errors, { run }) : null,
+    run.progress.failed ? h(Errors, { run }) : null,
+    run.completed_at && run.chunks.done < run.chunks.total ? h(GivenUp, { run }) : null,
     h(Chunks, { run }),
     h(Family, { run }),
     h(

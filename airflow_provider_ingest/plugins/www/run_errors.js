@@ -146,24 +146,14 @@ function FailedRow({ row, columns, hasTrace }) {
   );
 }
 
-/** What is said of rows that were logged by chunks which did not finish; null if there are none. */
-function GivenUp({ run, total }) {
-  const surplus = run.completed_at ? total - run.progress.failed : 0;
-  if (surplus <= 0) return null;
-  const which = surplus === 1 ? "1 of these rows is of a chunk" : `${count(surplus)} of these rows are of chunks`;
-  const text = `${which} that did not finish; nothing of such chunks is kept, and their rows count as unprocessed.`;
-  return h(C.Text, { mb: 2, fontSize: "sm", color: "fg.muted" }, text);
-}
-
 /** The failed rows of one message, or of all. */
-function FailedRows({ run, chosen }) {
+function FailedRows({ run, chosen = null, status = "failed", label = "Failed rows" }) {
   const [page, setPage] = useState(1);
-  const path = `/${run.id}${query({ rows_page: page, rows_per_page: 25, rows_status: "failed", rows_message: chosen })}`;
+  const path = `/${run.id}${query({ rows_page: page, rows_per_page: 25, rows_status: status, rows_message: chosen })}`;
   const { data, error, loading, reload } = useResource(path, () => (run.completed_at ? null : 4000));
   if (error) return h(ErrorNote, { error, retry: reload });
   if (loading || !data) return h(Loading);
   const rows = data.data.rows;
-  if (!rows?.length && !run.progress.failed) return null;
   if (!rows) return h(C.Text, { color: "fg.muted" }, "The rows are not logged, or you may not see them.");
   if (!rows.length) return h(C.Text, { color: "fg.muted" }, "The rows themselves were not logged, or are pruned.");
   const known = run.file?.columns ?? [];
@@ -174,10 +164,9 @@ function FailedRows({ run, chosen }) {
   return h(
     Fragment,
     null,
-    chosen ? null : h(GivenUp, { run, total: data.data.rows_meta.total }),
     h(
       DataTable,
-      { label: "Failed rows", head },
+      { label, head },
       rows.map((row) => h(FailedRow, { key: row.row_number, row, columns, hasTrace })),
     ),
     h(Pager, { meta: data.data.rows_meta, onPage: setPage }),
@@ -206,7 +195,7 @@ export function Errors({ run }) {
   return h(
     Section,
     { title: "Errors" },
-    summary?.total_failed_rows
+    summary
       ? h(
           C.Flex,
           { gap: 6, wrap: "wrap", mb: 4 },
@@ -216,5 +205,22 @@ export function Errors({ run }) {
       : null,
     chosen ? h(Chosen, { message: chosen, onClear: () => setChosen(null) }) : null,
     h(FailedRows, { key: chosen ?? "", run, chosen }),
+  );
+}
+
+const GIVEN_UP =
+  "Chunks that did not finish logged these rows. Nothing of such chunks is kept: their rows are unprocessed.";
+
+/** What was wrong in chunks that were given up, in a run that has ended. */
+export function GivenUp({ run }) {
+  const { data, error } = useResource(`/${run.id}${query({ rows_status: "unprocessed", rows_per_page: 1 })}`);
+  if (error) return h(ErrorNote, { error });
+  if (!data?.data.rows?.length) return null;
+  const title = "Rows of chunks that did not finish";
+  return h(
+    Section,
+    { title },
+    h(C.Text, { mb: 2, fontSize: "sm", color: "fg.muted" }, GIVEN_UP),
+    h(FailedRows, { run, status: "unprocessed", label: title }),
   );
 }

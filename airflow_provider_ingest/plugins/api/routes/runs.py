@@ -21,7 +21,8 @@ from airflow_provider_ingest.settings import load_settings
 
 router = APIRouter(tags=["runs"])
 
-RowStatus = Literal["success", "failed", "skipped"]
+RowStatus = Literal["success", "failed", "skipped", "unprocessed"]
+UNPROCESSED = "`unprocessed` are those that chunks logged which did not finish."
 
 
 @router.get("/", response_model=models.RunList, responses=documents.problems(422))
@@ -69,7 +70,7 @@ def show_run(
     user: CurrentUser,
     rows_page: paging.PageNumber = 1,
     rows_per_page: Annotated[int | None, Query(ge=1, le=1000, description="At most [ingest] max_show_rows.")] = None,
-    rows_status: Annotated[RowStatus | None, Query(description="Only rows that ended so.")] = None,
+    rows_status: Annotated[RowStatus | None, Query(description=f"Only rows that ended so; {UNPROCESSED}")] = None,
     rows_message: Annotated[
         str | None, Query(max_length=2000, description="Only rows of one line of the error summary.")
     ] = None,
