@@ -3,7 +3,7 @@ const numbers = new Intl.NumberFormat();
 const formats = new Map();
 
 /** The zone chosen in Airflow's own menu; undefined is the browser's. */
-function zone() {
+export function zone() {
   try {
     return JSON.parse(globalThis.localStorage.getItem("timezone") ?? "null") ?? undefined;
   } catch {
@@ -11,10 +11,10 @@ function zone() {
   }
 }
 
-/** The format of times in a zone. */
+/** The format of times in a zone: that of Airflow's own pages, 2026-02-28 13:05:09, which Swedes write too. */
 function formatIn(timeZone) {
   if (!formats.has(timeZone)) {
-    formats.set(timeZone, new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium", timeZone }));
+    formats.set(timeZone, new Intl.DateTimeFormat("sv-SE", { dateStyle: "short", timeStyle: "medium", timeZone }));
   }
   return formats.get(timeZone);
 }
@@ -24,6 +24,17 @@ export const count = (value) => (value === null || value === undefined ? "–" :
 
 /** A UTC timestamp in the user's zone. */
 export const time = (value) => (value ? formatIn(zone()).format(new Date(value)) : "–");
+
+const DAY = 24 * 3600 * 1000;
+
+/** The UTC timestamp at which a day (2026-02-28), or one some days later, begins in the user's zone; "" if it is none. */
+export function beginning(day, later = 0) {
+  const midnight = Date.parse(`${day}T00:00:00Z`) + later * DAY;
+  if (Number.isNaN(midnight)) return "";
+  const shown = (at) => Date.parse(`${formatIn(zone()).format(at).replace(" ", "T")}Z`);
+  const near = 2 * midnight - shown(midnight); // once more, for a zone that changed its clock in between
+  return new Date(near + midnight - shown(near)).toISOString();
+}
 
 /** Seconds as 4.2 s, 3 min 20 s, 2 h 5 min. */
 export function duration(seconds) {

@@ -1,6 +1,6 @@
 // The pieces that several pages are made of.
-import { C, h, LinkButton } from "./shell.js";
-import { count, duration, elapsed, isOpen, pace, percent, time } from "./format.js";
+import { C, h, LinkButton, useSyncExternalStore } from "./shell.js";
+import { count, duration, elapsed, isOpen, pace, percent, time, zone } from "./format.js";
 
 const COLORS = {
   pending: "gray",
@@ -175,8 +175,18 @@ export function ProgressLine({ run, compact = false }) {
 /** How long a run takes or took. */
 export const Took = ({ run }) => h("span", null, duration(elapsed(run)));
 
+/** Calls back when another zone is chosen: in another window, or in this one, which the shell tells in its own way. */
+function onZone(callback) {
+  const events = ["storage", "local-storage"];
+  events.forEach((name) => globalThis.addEventListener(name, callback));
+  return () => events.forEach((name) => globalThis.removeEventListener(name, callback));
+}
+
 /** A moment, in the user's zone; the exact UTC one on hover. */
-export const Moment = ({ at }) => h("time", { dateTime: at ?? undefined, title: at ?? undefined }, time(at));
+export function Moment({ at }) {
+  useSyncExternalStore(onZone, zone);
+  return h("time", { dateTime: at ?? undefined, title: at ?? undefined }, time(at));
+}
 
 /** Pages of a listing. */
 export function Pager({ meta, onPage }) {

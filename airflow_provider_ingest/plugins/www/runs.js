@@ -1,6 +1,7 @@
 // All runs, newest first.
 import { C, h, LinkButton, PAGES, Router, useEffect, useState } from "./shell.js";
 import { query, useResource } from "./api.js";
+import { beginning } from "./format.js";
 import { Choice, ErrorNote, Loading, Note, Pager } from "./pieces.js";
 import { RunsTable, whileOpen } from "./runs_table.js";
 
@@ -25,12 +26,6 @@ function TypedFilter({ label, type, value, width, onChange }) {
     h("span", null, label),
     h(C.Input, { size: "sm", type, width, value: text, onChange: (event) => setText(event.target.value) }),
   );
-}
-
-/** The beginning or end of a day in the user's zone as a UTC timestamp. */
-function moment(day, time) {
-  const at = day ? new Date(`${day}T${time}`) : null;
-  return at && !Number.isNaN(at.valueOf()) ? at.toISOString() : "";
 }
 
 /** The filters, held in the address, so that a view can be sent to a colleague. */
@@ -92,8 +87,8 @@ export function Runs() {
     importer: value.importer,
     status: value.status,
     user: value.user,
-    started_after: moment(value.after, "00:00:00"),
-    started_before: moment(value.before, "23:59:59.999"),
+    started_after: beginning(value.after),
+    started_before: beginning(value.before, 1),
   })}`;
   const runs = useResource(path, whileOpen);
   const listed = runs.data?.data;

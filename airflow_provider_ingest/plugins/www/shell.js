@@ -1,7 +1,7 @@
 // What Airflow's shell lends us: React, Chakra UI and the router, under short names; nothing is bundled.
 /** Creates an element. */
 export const h = globalThis.React.createElement;
-export const { Fragment, useCallback, useEffect, useMemo, useRef, useState } = globalThis.React;
+export const { Fragment, useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } = globalThis.React;
 /** Chakra UI's components. */
 export const C = globalThis.ChakraUI;
 /** The router of the shell. */
