@@ -12,20 +12,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from airflow_provider_ingest.exceptions import FormatError
 from airflow_provider_ingest.formats import csv_exact
+from airflow_provider_ingest.formats.byte_masks import Mask, Positions, after, before, bit, count, mask_of, odd_from, places
 from airflow_provider_ingest.formats.csv_exact import MAX_LINE, MAX_RECORD, NEWLINE, Grammar
 from airflow_provider_ingest.formats.csv_recover import LOOKAHEAD_BYTES, broken_end
-
-Positions = npt.NDArray[np.int64]
 
 _LF, _CR = 10, 13
 KEPT_OF_LONG = 64 << 10
 """Bytes that are kept of a record that is too long."""
 _SKIP_BYTES = 1 << 20
-_MOST_QUOTES = 1 << 22
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +100,7 @@ def read_blocks(
             after = _line_end(file, offset + len(data) - data.endswith(b"\r"), end, most=offset + MAX_LINE)
             if after is None:
                 raise FormatError(f"Line {line:,} is longer than {MAX_LINE >> 20} MiB: that is no line of a table.")
-            height = len(_newlines(data, is_last=False)) + 1
+            height = count(_newlines(data, is_last=False)) + 1
             block = _too_long(data[:KEPT_OF_LONG], offset, line, height, after - offset)
             carry, is_last = b"", after == end
             file.seek(after)
@@ -158,59 +155,56 @@ def _cut(data: bytes, offset: int, line: int, rules: Grammar, width: int, is_las
     starts = np.empty_like(found)
     starts[0], starts[1:] = 0, found[:-1]
     ends = found
-    height = int(np.searchsorted(newlines, size)) + (size == len(data) and data[-1] not in (_LF, _CR))
+    height = count(newlines, size) + (size == len(data) and data[-1] not in (_LF, _CR))
     lines = None
     if height != len(ends):
-        lines = np.searchsorted(newlines, starts).astype(np.int64)
+        lines = np.searchsorted(places(newlines), starts).astype(np.int64)
     if width > 1:
         starts, ends, lines, broken = _without_blanks(data, starts, ends, lines, broken)
     kept = data[:size] if size < len(data) else data
     return Block(kept, offset, starts, ends, line, lines, height, size, broken, is_regular)
 
 
-def _newlines(data: bytes, is_last: bool) -> Positions:
-    """Position of the last byte of every newline, in quotes or not."""
-    array = np.frombuffer(data, np.uint8)
-    newlines = np.flatnonzero(array == _LF)
-    if b"\r" in data and not _is_crlf(array, newlines):
-        returns = np.flatnonzero(array == _CR)
-        following = np.append(array, _LF if not is_last else 0)[returns + 1]
-        newlines = np.sort(np.concatenate([newlines, returns[following != _LF]]))
-    return newlines
+def _newlines(data: bytes, is_last: bool) -> Mask:
+    """The last byte of every newline, in quotes or not."""
+    feeds = mask_of(data, _LF)
+    if b"\r" not in data:
+        return feeds
+    followed = before(feeds)
+    if not is_last:
+        followed |= bit(feeds, len(data) - 1)
+    return feeds | (mask_of(data, _CR) & ~followed)
 
 
-def _is_crlf(array: npt.NDArray[np.uint8], newlines: Positions) -> bool:
-    """Whether every CR stands before an LF."""
-    before = array[newlines[1:] - 1] if len(newlines) and newlines[0] == 0 else array[newlines - 1]
-    return int(np.count_nonzero(before == _CR)) == int(np.count_nonzero(array == _CR))
-
-
-def _scan(data: bytes, newlines: Positions, rules: Grammar, is_last: bool) -> Positions | None:
+def _scan(data: bytes, newlines: Mask, rules: Grammar, is_last: bool) -> Positions | None:
     """Ends of the records by the parity of quotes; ``None`` if a quote, an escape or a length is irregular."""
-    ends = newlines
-    if rules.quote and rules.quote in data:
-        if len(rules.delimiter) > 1 or (rules.escape and rules.escape in data):
-            return None
-        if len(data) > MAX_RECORD and data.count(rules.quote) > _MOST_QUOTES:
-            return None  # their places would take eight times the memory
-        array = np.frombuffer(data, np.uint8)
-        quotes = np.flatnonzero(array == rules.quote[0])
-        opening, closing = quotes[0::2], quotes[1::2]
-        beside = np.zeros(256, np.bool_)
-        beside[[rules.delimiter[0], rules.quote[0], _LF, _CR]] = True
-        before = array[opening[1:] - 1] if opening[0] == 0 else array[opening - 1]
-        after = array[closing[:-1] + 1] if len(closing) and closing[-1] == len(data) - 1 else array[closing + 1]
-        if not (beside[before].all() and beside[after].all()) or (is_last and len(quotes) % 2):
-            return None
-        ends = newlines[np.searchsorted(quotes, newlines) % 2 == 0]
-    elif rules.escape and rules.escape in data:
+    if rules.escape and rules.escape in data:
         return None
-    ends = ends + 1
+    if rules.quote and rules.quote in data:
+        if len(rules.delimiter) > 1:
+            return None
+        quotes = mask_of(data, rules.quote[0])
+        quoted = odd_from(quotes)
+        if not _are_regular(data, quotes, quoted, newlines, rules) or (is_last and count(quotes) % 2):
+            return None
+        newlines = newlines & ~quoted
+    ends = places(newlines) + 1
     if is_last and (not len(ends) or ends[-1] != len(data)):
         ends = np.append(ends, len(data))
     longest = int(np.diff(ends, prepend=0).max()) if len(ends) else 0
     tail = len(data) - (int(ends[-1]) if len(ends) else 0)
     return None if max(longest, tail) > MAX_RECORD else ends
+
+
+def _are_regular(data: bytes, quotes: Mask, quoted: Mask, newlines: Mask, rules: Grammar) -> bool:
+    """Whether each opening quote stands behind a delimiter, a newline or a quote, and each closing one before one."""
+    beside = mask_of(data, rules.delimiter[0]) | quotes | newlines
+    if b"\r" in data:
+        beside |= mask_of(data, _LF) | mask_of(data, _CR)
+    behind = after(beside) | bit(quotes, 0)
+    ahead = before(beside) | bit(quotes, len(data) - 1)
+    opening = quotes & quoted
+    return not ((opening & ~behind) | ((quotes ^ opening) & ~ahead)).any()
 
 
 def _walk(data: bytes, rules: Grammar, width: int, is_last: bool) -> tuple[Positions, dict[int, str]]:
