@@ -60,14 +60,18 @@ def _block_size(data: Any, wanted: int) -> int:
     return max(wanted, len(data))
 
 
-def text_frame(table: Any, columns: Sequence[str]) -> pl.DataFrame:
+def text_frame(texts: list[Any], columns: Sequence[str]) -> pl.DataFrame:
     """PyArrow's text columns as a frame.
 
     Polars keeps text as views; made by PyArrow they cost half of what Polars takes to make them, and the text itself is
     not copied.
+
+    :param texts: taken one by one: each is let go once its views are there.
     """
-    pool = arrow_pool()
-    views = [pc.cast(column, pa.string_view(), memory_pool=pool) for column in table.columns]
-    frame = pl.DataFrame(pl.from_arrow(pa.table(views, names=table.column_names)))
+    pool, views = arrow_pool(), []
+    texts.reverse()
+    while texts:
+        views.append(pc.cast(texts.pop(), pa.string_view(), memory_pool=pool))
+    frame = pl.DataFrame(pl.from_arrow(pa.table(views, names=[str(index) for index in range(len(views))])))
     frame.columns = list(columns)
     return frame

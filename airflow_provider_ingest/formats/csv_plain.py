@@ -31,7 +31,9 @@ def plain_rows(data: bytes, rows: int, columns: Sequence[str], rules: Grammar) -
         return None
     if table.num_rows != rows:
         return None
-    return text_frame(table, columns)
+    texts = table.columns
+    del data, table  # the columns have copies of their own
+    return text_frame(texts, columns)
 
 
 def _refuse(row: Any) -> str:

@@ -62,7 +62,7 @@ def _data(raws: Sequence[bytes], width: int, columns: Sequence[str], rules: Gram
         return None
     if table.num_rows != len(raws):
         return None
-    frame = text_frame(table, [str(place) for place in range(width)])
+    frame = text_frame(table.columns, [str(place) for place in range(width)])
     names: list[Any] = [pl.col(str(place)).alias(name) for place, name in enumerate(columns[:width])]
     if width > len(columns):
         names.append(pl.concat_list([str(place) for place in range(len(columns), width)]).alias(EXTRA))

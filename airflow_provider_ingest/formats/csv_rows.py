@@ -98,7 +98,7 @@ class BlockRows:
         good = np.delete(kept, [place for place, _ in ragged]) if ragged else kept
         if not self._pads:
             self._refuse_ragged([int(kept[place]) for place, _ in ragged], [found for _, found in ragged])
-        frame = text_frame(table, self._columns)
+        frame = text_frame(table.columns, self._columns)
         frame = frame.insert_column(0, pl.Series(ROW_NUMBER, self._numbers[good]))
         frame = frame.insert_column(1, pl.Series(LINE_NUMBER, self._lines[good]))
         return frame, {int(kept[place]) for place, _ in ragged} if self._pads else set()
