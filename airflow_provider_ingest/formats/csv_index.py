@@ -15,7 +15,17 @@ import numpy as np
 
 from airflow_provider_ingest.exceptions import FormatError
 from airflow_provider_ingest.formats import csv_exact
-from airflow_provider_ingest.formats.byte_masks import Mask, Positions, after, before, bit, count, mask_of, odd_from, places
+from airflow_provider_ingest.formats.byte_masks import (
+    Mask,
+    Positions,
+    after,
+    before,
+    bit,
+    count,
+    mask_of,
+    odd_from,
+    places,
+)
 from airflow_provider_ingest.formats.csv_exact import MAX_LINE, MAX_RECORD, NEWLINE, Grammar
 from airflow_provider_ingest.formats.csv_recover import LOOKAHEAD_BYTES, broken_end
 

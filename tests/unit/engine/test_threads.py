@@ -23,6 +23,17 @@ import polars
 print(polars.thread_pool_size())
 """
 
+TELL = """
+import os
+from airflow_provider_ingest.engine.threads import keep_to_own_threads
+
+keep_to_own_threads()
+os.environ["_RJEM_MALLOC_CONF"] += ",stats_print:true"
+import polars
+polars.Series([1]).sum()
+"""
+"""The allocator of Polars tells at the end what it was told."""
+
 
 @pytest.mark.parametrize(("told", "threads"), [({}, "1"), ({"POLARS_MAX_THREADS": "3"}, "3")])
 def test_a_task_that_has_parsed_its_importer_still_decides_on_the_threads_of_polars(
@@ -31,6 +42,14 @@ def test_a_task_that_has_parsed_its_importer_still_decides_on_the_threads_of_pol
     environment = {name: value for name, value in os.environ.items() if name != "POLARS_MAX_THREADS"} | told
     asked = subprocess.run([sys.executable, "-c", ASK], env=environment, capture_output=True, text=True, check=True)
     assert asked.stdout.strip() == threads
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere Polars has another allocator")
+@pytest.mark.parametrize(("told", "arenas"), [({}, "1"), ({"_RJEM_MALLOC_CONF": "narenas:3"}, "3")])
+def test_the_threads_of_a_task_share_the_memory_that_polars_keeps(told: dict[str, str], arenas: str) -> None:
+    environment = {name: value for name, value in os.environ.items() if name != "_RJEM_MALLOC_CONF"} | told
+    asked = subprocess.run([sys.executable, "-c", TELL], env=environment, capture_output=True, text=True, check=True)
+    assert f"opt.narenas: {arenas}\n" in asked.stderr
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere threads have no priorities of their own")
