@@ -19,7 +19,7 @@ from airflow_provider_ingest.operators.sizing import (
     row_wise_python,
     slots_of,
 )
-from airflow_provider_ingest.runs.records import AWAITS_PUBLICATION
+from airflow_provider_ingest.runs.records import AWAITS_PUBLICATION, MASKED
 from airflow_provider_ingest.runs.status import RunStatus
 from airflow_provider_ingest.settings import load_settings
 
@@ -82,6 +82,8 @@ class PlanOperator(IngestTask):
         facts |= {"chunk_rows": size.rows, "chunk_rule": size.rule}
         if config.is_atomic and not run.is_dry_run:
             facts[AWAITS_PUBLICATION] = True
+        if masked := compiled.masked_columns(plan.columns):
+            facts[MASKED] = sorted(masked)
         store.record_file(run.id, facts)
         store.record_plan(run.id, chunks, (*plan.warnings, *warnings))
         log.info("%s rows in %s chunks of %s (%s)", f"{plan.rows:,}", len(chunks), f"{size.rows:,}", size.rule)
@@ -89,12 +91,15 @@ class PlanOperator(IngestTask):
 
     def _check_columns(self, config: IngestConfig, plan: FilePlan) -> tuple[Plan, tuple[str, ...]]:
         """Compare the file's columns with the importer's fields, and those with the table, before any row is worked."""
+        compiled = self._compiled(config)
+        return compiled, compiled.check_columns(plan.columns, is_sparse=plan.facts.get("format") in SPARSE)
+
+    def _compiled(self, config: IngestConfig) -> Plan:
         from airflow_provider_ingest import bootstrap
         from airflow_provider_ingest.engine.plan import compile_plan
 
         target = bootstrap.target_for(config)
-        compiled = compile_plan(config, target.shape(), target.child_shapes())
-        return compiled, compiled.check_columns(plan.columns, is_sparse=plan.facts.get("format") in SPARSE)
+        return compile_plan(config, target.shape(), target.child_shapes())
 
     def _plan(
         self, config: IngestConfig, run: RunRecord, store: RunStore, staging: Staging
@@ -132,6 +137,8 @@ class PlanOperator(IngestTask):
             original = store.get_run(run.retry_of)
             if run.payload is None:
                 return plan_logged_rows(store, original, chunk_rows=rows, scratch=scratch)
-            return plan_corrected_rows(staging.path(run.payload), store, original, chunk_rows=rows, scratch=scratch)
+            compiled = self._compiled(config)
+            path = staging.path(run.payload)
+            return plan_corrected_rows(path, store, original, compiled, chunk_rows=rows, scratch=scratch)
         except UnsupportedFile as error:
             raise FormatError(str(error)) from error

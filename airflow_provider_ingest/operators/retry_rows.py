@@ -6,15 +6,18 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from airflow_provider_ingest.engine.row_log import RAW as UNREADABLE
+from airflow_provider_ingest.engine.trace import HIDDEN
 from airflow_provider_ingest.exceptions import FormatError, SourceError
 from airflow_provider_ingest.formats import plan_file, plan_rows, read_chunk
 from airflow_provider_ingest.formats.rows import Malformed
 from airflow_provider_ingest.runs.failure import Stage
 from airflow_provider_ingest.runs.frames import LINE_NUMBER, ROW_NUMBER
+from airflow_provider_ingest.runs.records import MASKED
 from airflow_provider_ingest.service.cells import unescape_cell
 from airflow_provider_ingest.service.failed_rows import ERROR_MESSAGE, EXTRA
 
 if TYPE_CHECKING:
+    from airflow_provider_ingest.engine.plan import Plan
     from airflow_provider_ingest.formats.contract import FilePlan
     from airflow_provider_ingest.runs.ports import RunStore
     from airflow_provider_ingest.runs.records import RowRecord, RunRecord
@@ -28,7 +31,7 @@ def plan_logged_rows(store: RunStore, original: RunRecord, *, chunk_rows: int, s
     if logged < original.counts.failed:
         raise SourceError(
             f"Of the {original.counts.failed:,} failed rows of run {original.id} only {logged:,} are still logged; "
-            "retry with a corrected file."
+            "import the others as a file of their own."
         )
     return plan_rows(_logged(store, original.id), columns=_columns(original), chunk_rows=chunk_rows, scratch=scratch)
 
@@ -49,10 +52,14 @@ def _again(row: RowRecord) -> Mapping[str, Any] | Malformed:
     return fields
 
 
-def plan_corrected_rows(path: Any, store: RunStore, original: RunRecord, *, chunk_rows: int, scratch: Any) -> FilePlan:
+def plan_corrected_rows(
+    path: Any, store: RunStore, original: RunRecord, plan: Plan, *, chunk_rows: int, scratch: Any
+) -> FilePlan:
     """Plan a corrected file of failed rows; each of its rows names one by ``_row_number``, others are left out.
 
-    :raises SourceError: the column is missing, or a row names none of the failed rows, or one twice.
+    :param plan: tells which columns the download hides: what stands there instead is no value to import.
+    :raises SourceError: the column is missing, or a row names none of the failed rows, or one twice, or still has
+        what hides a value.
     """
     read = plan_file(path, options={}, chunk_rows=CHUNK, scratch=scratch / "corrected")
     if read.facts.get("format") == "csv":
@@ -61,7 +68,8 @@ def plan_corrected_rows(path: Any, store: RunStore, original: RunRecord, *, chun
         names = {column: column for column in read.columns}
     number = _numbered(names)
     failed = failed_numbers(store, original.id)
-    rows = _corrected(read, names, number, failed)
+    hidden = plan.masked_columns(tuple(names.values())) | frozenset((original.file or {}).get(MASKED, ()))
+    rows = _corrected(read, names, number, failed, hidden)
     return plan_rows(rows, columns=_columns(original), chunk_rows=chunk_rows, scratch=scratch / "rows")
 
 
@@ -79,7 +87,7 @@ def failed_numbers(store: RunStore, run_id: int) -> dict[int, int | None]:
 
 
 def _corrected(
-    read: FilePlan, names: Mapping[str, str], number: str, failed: dict[int, int | None]
+    read: FilePlan, names: Mapping[str, str], number: str, failed: dict[int, int | None], hidden: frozenset[str]
 ) -> Iterator[Mapping[str, Any]]:
     seen: set[int] = set()
     is_escaped = read.facts.get("format") == "csv"
@@ -90,15 +98,26 @@ def _corrected(
                 raise FormatError(f"Line {line} of the corrected file is no row: {batch.malformed['reason'][0]}.")
             for row in batch.frame.iter_rows(named=True):
                 row_number = _row_number(row[number], row[LINE_NUMBER], failed, seen)
-                yield {
-                    **{
-                        original: unescape_cell(row[column]) if is_escaped and row[column] else row[column]
-                        for column, original in names.items()
-                        if column != number and original != ERROR_MESSAGE
-                    },
-                    ROW_NUMBER: row_number,
-                    LINE_NUMBER: failed[row_number],
+                fields = {
+                    original: unescape_cell(row[column]) if is_escaped and row[column] else row[column]
+                    for column, original in names.items()
+                    if column != number and original != ERROR_MESSAGE
                 }
+                if hidden:
+                    _check_filled_in(fields, hidden, row[LINE_NUMBER])
+                yield {**fields, ROW_NUMBER: row_number, LINE_NUMBER: failed[row_number]}
+
+
+def _check_filled_in(fields: Mapping[str, str | None], hidden: frozenset[str], line: int) -> None:
+    """Raise if a row is as the download hid it: a sensitive value masked, or all of a record that was no row."""
+    for name in sorted(hidden & fields.keys()):
+        if fields[name] == HIDDEN:
+            raise SourceError(
+                f"Line {line} of the corrected file has {HIDDEN} in the sensitive field {name!r}: fill in its value, "
+                "or leave the row out."
+            )
+    if not any(fields.values()):
+        raise SourceError(f"Line {line} of the corrected file has no values: fill them in, or leave the row out.")
 
 
 def _row_number(text: str | None, line: int, failed: Mapping[int, Any], seen: set[int]) -> int:

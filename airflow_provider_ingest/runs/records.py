@@ -15,6 +15,9 @@ T = TypeVar("T")
 AWAITS_PUBLICATION = "awaits_publication"
 """Among the facts of a run's file: nothing that its chunks accepted is in the target yet."""
 
+MASKED = "masked"
+"""Member of a run's file: the columns whose values its row log hides, as the definition was then."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewRun:

@@ -7,12 +7,19 @@ from datetime import UTC, datetime
 from typing import Any
 
 from airflow_provider_ingest.importers.manifest import Manifest
-from airflow_provider_ingest.runs.records import AWAITS_PUBLICATION, ChunkRecord, RowRecord, RunRecord, RunRejects
+from airflow_provider_ingest.runs.records import (
+    AWAITS_PUBLICATION,
+    MASKED,
+    ChunkRecord,
+    RowRecord,
+    RunRecord,
+    RunRejects,
+)
 
 FILE_MEMBERS = ("name", "size", "sha256", "format", "columns")
 """What is known of every staged file; whatever else its source and format told is under ``facts``."""
 
-HIDDEN = ("reference", AWAITS_PUBLICATION)
+HIDDEN = ("reference", AWAITS_PUBLICATION, MASKED)
 """Its place in the storage is nobody's business, and what is no fact of the file."""
 
 TIMESTAMP = "%Y-%m-%dT%H:%M:%S.%fZ"

@@ -8,7 +8,7 @@ from itertools import count
 from typing import Any
 
 from airflow_provider_ingest.exceptions import Conflict, ImporterNotFound, NothingFailed
-from airflow_provider_ingest.runs.records import RunRecord
+from airflow_provider_ingest.runs.records import MASKED, RunRecord
 from airflow_provider_ingest.service.requests import Caller, Ports, StagedUpload, fingerprint_of
 from airflow_provider_ingest.service.starting import (
     SHA256,
@@ -23,6 +23,7 @@ CORRECTED = "corrected"
 """Run option: the payload is a corrected file of failed rows, matched by ``_row_number``."""
 
 RETRY_WITH_FILE = "retry with a corrected file."
+IMPORT_ANEW = "import them as a file of their own."
 
 
 def check_retry(ports: Ports, run: RunRecord, *, dry_run: bool, corrected: bool) -> None:
@@ -38,8 +39,9 @@ def check_retry(ports: Ports, run: RunRecord, *, dry_run: bool, corrected: bool)
         raise Conflict(f"Run {run.id} was a dry run: it can only be retried as a dry run.", "dry_run")
     manifest = _manifest(ports, run)
     check_startable(manifest)
-    if not corrected and (refusal := kept_rows(ports, run, manifest).refusal) is not None:
-        raise refusal
+    kept = kept_rows(ports, run, manifest)
+    if kept.refusal is not None and not (corrected and kept.can_correct):
+        raise kept.refusal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,22 +49,25 @@ class KeptRows:
     """What is left of a run's failed rows.
 
     :param logged: how many are in the row log.
-    :param refusal: why they can be retried from a corrected file only; ``None`` if the log will do.
+    :param refusal: why they cannot be retried as they are logged; ``None`` if they can.
+    :param can_correct: whether they can be retried from a corrected file: only the log tells which rows failed.
     """
 
     logged: int
     refusal: Conflict | None
+    can_correct: bool
 
 
 def kept_rows(ports: Ports, run: RunRecord, manifest: Mapping[str, Any] | None) -> KeptRows:
     """The failed rows of a run as its log has them; the manifest is that of its importer, if that is still there."""
     logged = ports.store.count_rows(run.id, "failed")
     failed, refusal = f"The failed rows of run {run.id}", None
-    if manifest is not None and manifest.get("sensitive_fields"):
+    is_gone = logged < run.counts.failed
+    if is_gone:
+        refusal = Conflict(f"{failed} are not (or no longer) logged; {IMPORT_ANEW}", "rows_gone")
+    elif (run.file or {}).get(MASKED) or (manifest is not None and manifest.get("sensitive_fields")):
         refusal = Conflict(f"{failed} have sensitive fields, which are not kept; {RETRY_WITH_FILE}", "sensitive_rows")
-    elif logged < run.counts.failed:
-        refusal = Conflict(f"{failed} are not (or no longer) logged; {RETRY_WITH_FILE}", "rows_gone")
-    return KeptRows(logged=logged, refusal=refusal)
+    return KeptRows(logged=logged, refusal=refusal, can_correct=not is_gone)
 
 
 def retry(

@@ -24,12 +24,10 @@ def pruned_run(chromium: str, airflow: AirflowServer) -> dict[str, Any]:
     return run
 
 
-def test_rows_that_are_not_logged_are_retried_from_a_file_only(pages: Pages, pruned_run: dict[str, Any]) -> None:
+def test_rows_that_are_not_logged_are_not_retried_at_all(pages: Pages, pruned_run: dict[str, Any]) -> None:
     page = pages.open(f"/plugin/ingest/runs/{pruned_run['id']}")
-    actions = page.get_by_role("group", name="Actions")
-    expect(actions.get_by_label("Upload corrected rows")).to_be_attached(timeout=PATIENCE)
-    assert actions.get_by_role("button", name="Retry").count() == 0
-    assert actions.get_by_role("link").count() == 0
-    expect(page.get_by_text("are not (or no longer) logged; retry with a corrected file.")).to_be_visible()
+    reason = page.get_by_text("are not (or no longer) logged; import them as a file of their own.")
+    expect(reason).to_be_visible(timeout=PATIENCE)
+    assert page.get_by_role("group", name="Actions").count() == 0
     pages.go(page, f"/plugin/ingest/runs/{pruned_run['id']}/fix")
-    expect(page.get_by_text("are not (or no longer) logged; retry with a corrected file.")).to_be_visible()
+    expect(reason).to_be_visible()

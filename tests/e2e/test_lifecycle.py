@@ -79,6 +79,26 @@ def test_failed_rows_are_retried_with_their_numbers_and_then_corrected(airflow: 
     ]
 
 
+def test_a_corrected_file_that_still_hides_a_sensitive_value_imports_nothing(airflow: AirflowServer):
+    upload = {"file": ("secret.csv", "sku,name,category,price\nX-1,Ada,Toys,\n", "text/csv")}
+    answer = airflow.post("/api/v1/ingest/upload/discreet", files=upload)
+    first = ended(airflow, "discreet", answer.json()["data"]["dag_run_id"])
+    download = airflow.get(f"/api/v1/ingest/{first.id}/failed-rows/download").text
+    assert "X-1,***,Toys," in download
+
+    def corrected(text: str) -> Any:
+        answer = airflow.post(f"/api/v1/ingest/{first.id}/retry", files={"file": ("fixed.csv", text, "text/csv")})
+        return ended(airflow, "discreet", answer.json()["data"]["dag_run_id"])
+
+    half = corrected(download.replace("Toys,", "Toys,1"))
+    assert half.status is RunStatus.FAILED
+    assert "line 2" in half.summary["error"]["message"].lower()
+    assert "sensitive field 'name'" in half.summary["error"]["message"]
+    assert airflow.rows("SELECT count(*) FROM products WHERE sku = 'X-1'") == [(0,)]
+    assert corrected(download.replace("***,Toys,", "Ada,Toys,1")).status is RunStatus.COMPLETED
+    assert airflow.rows("SELECT name FROM products WHERE sku = 'X-1'") == [("Ada",)]
+
+
 def test_a_run_with_too_many_failed_rows_stops_and_says_why(airflow: AirflowServer, file):
     path = file("rejects.csv", *[f"{sku},x,Toys,1" for sku in ("R-1", "bad", "worse", "R-4", "R-5", "R-6")])
     dag_run_id = start(airflow, "strict", payload=path)

@@ -205,8 +205,8 @@ const BY_FILE = "Download the failed rows, correct the file, and upload it on th
 /** Why there is no grid; null if there is one. */
 function obstacle(run, rows) {
   if (!run.progress.failed) return ["No row of this run failed.", null];
+  if (run.can?.needs_file) return [run.can.needs_file, run.can.correct && run.can.download ? BY_FILE : null];
   if (!run.can?.correct) return ["You may not retry this run.", null];
-  if (run.can.needs_file) return [run.can.needs_file, run.can.download ? BY_FILE : null];
   if (run.progress.failed > MOST) return [`${count(run.progress.failed)} rows are too many for a page.`, BY_FILE];
   if (rows && !rows.length) return ["The failed rows are not to be seen.", "They were not logged, or are pruned."];
   return null;

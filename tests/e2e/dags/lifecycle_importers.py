@@ -29,6 +29,8 @@ gated = ingest_dag(
 
 fixable = ingest_dag("fixable", product(SourceType.UPLOAD).with_event_handler(Diary()))
 
+discreet = ingest_dag("discreet", product(SourceType.UPLOAD).sensitive("name"))
+
 strict = ingest_dag(
     "strict",
     product(SourceType.FILESYSTEM, disk="demo_files").chunk_size(2).reject_above(rows=1).refuse_duplicates(),

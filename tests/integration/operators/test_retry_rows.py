@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-import polars as pl
+import re
 
+import polars as pl
+import pytest
+
+from airflow_provider_ingest.exceptions import SourceError
 from airflow_provider_ingest.formats import read_chunk
-from airflow_provider_ingest.operators.retry_rows import plan_logged_rows
+from airflow_provider_ingest.operators.retry_rows import plan_corrected_rows, plan_logged_rows
 from airflow_provider_ingest.runs.frames import ROW_LOG, ROW_NUMBER
 from airflow_provider_ingest.runs.outcome import ChunkOutcome
 from airflow_provider_ingest.runs.progress import Counts
@@ -18,7 +22,7 @@ LOGGED = [
 ]
 
 
-def test_a_record_that_was_no_row_does_not_become_one_by_retrying_it(tmp_path):
+def logged_run():
     store = MemoryStore()
     run = store.create_run(NewRun(key="key", importer="stock", dag_id="ingest_stock", dag_run_id="one"))
     store.record_plan(run.id, [ChunkPlan(index=0, first_row=1, rows=9, location={})])
@@ -26,6 +30,11 @@ def test_a_record_that_was_no_row_does_not_become_one_by_retrying_it(tmp_path):
     logged = [(row, line, "failed", "m", data, errors, None) for row, line, data, errors in LOGGED]
     store.append_rows(run.id, 0, pl.DataFrame(logged, schema=ROW_LOG, orient="row"))
     store.finish_chunk(run.id, 0, ChunkOutcome(counts=Counts(created=7, failed=2)))
+    return store, run
+
+
+def test_a_record_that_was_no_row_does_not_become_one_by_retrying_it(tmp_path):
+    store, run = logged_run()
     plan = plan_logged_rows(store, store.get_run(run.id), chunk_rows=10, scratch=tmp_path)
     (batch,) = [batch for chunk in plan.chunks for batch in read_chunk(plan.reader, chunk)]
     assert batch.frame.to_dicts() == [{ROW_NUMBER: 3, "_line_number": 4, "sku": "A", "price": "x"}]
@@ -35,3 +44,31 @@ def test_a_record_that_was_no_row_does_not_become_one_by_retrying_it(tmp_path):
         "expected 2 fields, found 1",
         "B",
     )
+
+
+class Masked:
+    """A plan that hides these columns."""
+
+    def __init__(self, *columns: str) -> None:
+        self.columns = columns
+
+    def masked_columns(self, columns):
+        return frozenset(self.columns) & frozenset(columns)
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("A,***,3", "Line 2 of the corrected file has *** in the sensitive field 'price'"),
+        (",,3", "Line 2 of the corrected file has no values"),
+    ],
+)
+@pytest.mark.parametrize("is_sensitive_still", [True, False])
+def test_what_hides_a_value_is_never_taken_for_one(tmp_path, line, reason, is_sensitive_still):
+    store, run = logged_run()
+    store.record_file(run.id, {"masked": [] if is_sensitive_still else ["price"]})
+    plan = Masked("price") if is_sensitive_still else Masked()
+    corrected = tmp_path / "corrected.csv"
+    corrected.write_text(f"sku,price,_row_number\n{line}\n")
+    with pytest.raises(SourceError, match=re.escape(reason)):
+        plan_corrected_rows(corrected, store, store.get_run(run.id), plan, chunk_rows=10, scratch=tmp_path)

@@ -4,6 +4,7 @@ import pytest
 
 from airflow_provider_ingest.exceptions import Conflict, NothingFailed, RunNotFound
 from airflow_provider_ingest.runs.status import RunStatus
+from airflow_provider_ingest.service import StagedUpload
 from tests.unit.service.world import ANNA, World, upload
 
 
@@ -80,12 +81,16 @@ def test_failed_rows_of_a_failed_run_can_be_retried_too(world: World, status: Ru
     assert world.service.retry(world.ended(status=status).id, ANNA)
 
 
-def test_rows_that_are_not_logged_any_more_need_a_corrected_file(world: World) -> None:
+@pytest.mark.parametrize("corrected", [None, upload("fixed")])
+def test_rows_that_are_not_logged_any_more_cannot_be_retried(world: World, corrected: StagedUpload | None) -> None:
     origin = world.ended(log=False)
     with pytest.raises(Conflict) as refusal:
-        world.service.retry(origin.id, ANNA)
+        world.service.retry(origin.id, ANNA, corrected=corrected)
     assert refusal.value.code == "rows_gone"
-    retry = world.service.retry(origin.id, ANNA, corrected=upload("fixed", "fixed.csv"))
+
+
+def test_a_corrected_file_is_what_its_retry_reads(world: World) -> None:
+    retry = world.service.retry(world.ended().id, ANNA, corrected=upload("fixed", "fixed.csv"))
     assert (retry.payload, retry.original_filename) == (upload("fixed", "fixed.csv").ref, "fixed.csv")
     assert retry.options == {"corrected": True, "sha256": upload("fixed", "fixed.csv").sha256}
 
@@ -103,10 +108,18 @@ def test_what_is_left_of_failed_rows_says_why_a_file_is_needed(world: World) -> 
     kept = world.service.kept_rows(world.ended(failed=2))
     assert (kept.logged, kept.refusal) == (2, None)
     pruned = world.service.kept_rows(world.ended(failed=2, log=False))
-    assert (pruned.logged, pruned.refusal and pruned.refusal.code) == (0, "rows_gone")
+    assert (pruned.logged, pruned.refusal and pruned.refusal.code, pruned.can_correct) == (0, "rows_gone", False)
     world.catalog.known["products"]["sensitive_fields"] = ["sku"]
     masked = world.service.kept_rows(world.ended(failed=2))
-    assert (masked.logged, masked.refusal and masked.refusal.code) == (2, "sensitive_rows")
+    assert (masked.logged, masked.refusal and masked.refusal.code, masked.can_correct) == (2, "sensitive_rows", True)
+
+
+def test_rows_that_were_logged_while_a_field_was_sensitive_stay_hidden(world: World) -> None:
+    origin = world.ended()
+    world.store.record_file(origin.id, {"masked": ["sku"]})
+    with pytest.raises(Conflict) as refusal:
+        world.service.retry(origin.id, ANNA)
+    assert refusal.value.code == "sensitive_rows"
 
 
 def test_a_run_whose_importer_is_gone_cannot_be_retried(world: World) -> None:

@@ -126,7 +126,7 @@ class RunCan(BaseModel):
     cancel: bool
     retry: bool = Field(description="Retry the failed rows as they are logged.")
     correct: bool = Field(description="Retry the failed rows from a corrected file.")
-    needs_file: str | None = Field(description="Why they can be retried from a corrected file only.")
+    needs_file: str | None = Field(description="Why they cannot be retried as they are logged.")
     download: bool
 
 

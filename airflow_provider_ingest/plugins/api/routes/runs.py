@@ -139,12 +139,12 @@ def abilities(service: IngestService, user: User, run: RunRecord) -> dict[str, A
     """What the caller can do with the run now."""
     has_ended = run.status.is_terminal
     kept = service.kept_rows(run) if has_ended and run.counts.failed else None
-    can_correct = kept is not None and user.may("POST", run.importer)
-    refusal = kept.refusal if kept is not None and can_correct else None
+    may_retry = kept is not None and user.may("POST", run.importer)
+    refusal = kept.refusal if kept is not None and may_retry else None
     return {
         "cancel": not has_ended and user.may("PUT", run.importer),
-        "retry": can_correct and refusal is None,
-        "correct": can_correct,
+        "retry": may_retry and refusal is None,
+        "correct": kept is not None and may_retry and kept.can_correct,
         "needs_file": refusal and str(refusal),
         "download": kept is not None and kept.logged > 0 and user.may_read_rows(run.importer),
     }
