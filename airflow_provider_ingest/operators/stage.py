@@ -129,11 +129,23 @@ class StageOperator(IngestTask):
         fingerprint = run.fingerprint or self._fingerprint()
         if run.is_dry_run or run.retry_of is not None or run.options.get("force") or not fingerprint:
             return
-        twin = store.find_same_file(run.importer, file["sha256"], fingerprint, run.id)
-        if twin is None:
-            return
         if self._config.refuses_duplicates:
-            raise SourceError(
-                f"The same file was imported by run {twin.id} already; start with 'force' to import it again."
-            )
-        store.add_warning(run.id, f"The same file was imported by run {twin.id} already.")
+            for rival in store.rivals(run, file["sha256"], fingerprint):
+                _refuse_beside(run, rival)
+            return
+        twin = store.find_same_file(run.importer, file["sha256"], fingerprint, run.id)
+        if twin is not None:
+            store.add_warning(run.id, f"The same file was imported by run {twin.id} already.")
+
+
+def _refuse_beside(run: RunRecord, rival: RunRecord) -> None:
+    """Raise, since another run has imported the file or is about to: of two at once one goes on.
+
+    Both were recorded with their file before they look. A later run that is not planned yet has either looked before
+    this one was there, and will be planned, or will see it and give way: the next try of the task knows.
+    """
+    force = "start with 'force' to import it again."
+    if rival.status.is_terminal:
+        raise SourceError(f"The same file was imported by run {rival.id} already; {force}")
+    is_undecided = rival.id > run.id and not rival.total
+    raise SourceError(f"The same file is being imported by run {rival.id}; {force}", retryable=is_undecided)

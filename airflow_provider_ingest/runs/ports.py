@@ -51,6 +51,9 @@ class RunStore(Protocol):
     def find_same_file(self, importer: str, sha256: str, fingerprint: str, before: int) -> RunRecord | None:
         """The newest real, completed run with a lower id of the same importer, file and definition."""
 
+    def rivals(self, run: RunRecord, sha256: str, fingerprint: str) -> Sequence[RunRecord]:
+        """The other real runs of the importer with the same file and definition, staged or completed."""
+
     def list_runs(self, which: RunFilter, page: int, per_page: int) -> Page[RunRecord]:
         """Runs, most recent first."""
 

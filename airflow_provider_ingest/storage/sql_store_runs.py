@@ -93,6 +93,19 @@ class RunTable(SqlBase):
                 RUNS.c.status.in_(COMPLETED),
             )
 
+    def rivals(self, run: RunRecord, sha256: str, fingerprint: str) -> Sequence[RunRecord]:
+        """The other real runs of the importer with the same file and definition, staged or completed."""
+        query = select(*LINE).where(
+            RUNS.c.importer == run.importer,
+            RUNS.c.file_sha256 == sha256,
+            RUNS.c.fingerprint == fingerprint,
+            RUNS.c.id != run.id,
+            RUNS.c.is_dry_run.is_(False),
+            RUNS.c.status.in_([*COMPLETED, *OPEN]),
+        )
+        with self._transaction() as session:
+            return self._records(session, query.order_by(RUNS.c.id))
+
     def list_runs(self, which: RunFilter, page: int, per_page: int) -> Page[RunRecord]:
         """Runs, most recent first."""
         conditions = _conditions(which)

@@ -109,6 +109,18 @@ class MemoryStore(MemoryWork):
             )
         )
 
+    def rivals(self, run: RunRecord, sha256: str, fingerprint: str) -> Sequence[RunRecord]:
+        """The other real runs of the importer with the same file and definition, staged or completed."""
+        same = (run.importer, sha256, fingerprint)
+        return [
+            other
+            for other in reversed(self._runs())
+            if (other.importer, (other.file or {}).get("sha256"), other.fingerprint) == same
+            and other.id != run.id
+            and not other.is_dry_run
+            and (other.status in COMPLETED or not other.status.is_terminal)
+        ]
+
     def list_runs(self, which: RunFilter, page: int, per_page: int) -> Page[RunRecord]:
         """Runs, most recent first."""
         found = [run for run in self._runs() if _matches(which, run)]

@@ -126,6 +126,22 @@ def test_the_same_file_is_found_among_real_completed_runs_only(store: RunStore) 
     assert store.find_same_file("products", "t" * 64, "f", before=10**9) is None
 
 
+def test_runs_of_the_same_file_are_rivals_while_they_work_and_once_they_are_completed(store: RunStore) -> None:
+    file = {"sha256": "s" * 64, "name": "a.csv"}
+    run, completed = store.create_run(new_run(fingerprint="f")), ended_run(store, fingerprint="f")
+    for other in (
+        run,
+        completed,
+        ended_run(store, RunStatus.FAILED, fingerprint="f"),
+        ended_run(store, fingerprint="f", is_dry_run=True),
+        ended_run(store, fingerprint="other"),
+        later := store.create_run(new_run(fingerprint="f")),
+    ):
+        store.record_file(other.id, file)
+    store.create_run(new_run(fingerprint="f"))
+    assert [rival.id for rival in store.rivals(run, "s" * 64, "f")] == [completed.id, later.id]
+
+
 def test_starts_are_counted_per_user_and_time(store: RunStore) -> None:
     run = store.create_run(new_run(user_name="ann"))
     store.create_run(new_run(user_name="ann"))

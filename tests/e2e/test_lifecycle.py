@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -122,6 +123,16 @@ def test_the_same_file_again_is_refused_unless_it_is_forced(airflow: AirflowServ
     answer = airflow.post("/api/v2/dags/ingest_strict/dagRuns", json={"logical_date": None, "conf": conf})
     forced = ended(airflow, "strict", answer.json()["dag_run_id"])
     assert (forced.status, forced.counts.updated) == (RunStatus.COMPLETED, 1)
+
+
+def test_of_the_same_file_several_times_at_once_one_is_imported(airflow: AirflowServer, file):
+    path = file("at-once.csv", "T-1,x,Toys,1")
+    with ThreadPoolExecutor(3) as clients:
+        started = list(clients.map(lambda _: start(airflow, "strict", payload=path), range(3)))
+    runs = [ended(airflow, "strict", dag_run_id) for dag_run_id in started]
+    assert sorted(run.status for run in runs) == [RunStatus.COMPLETED, RunStatus.FAILED, RunStatus.FAILED]
+    refused = [run.summary["error"]["message"] for run in runs if run.status is RunStatus.FAILED]
+    assert all(message.startswith("The same file ") for message in refused)
 
 
 def test_clearing_a_chunk_of_a_finished_run_loads_nothing_twice(airflow: AirflowServer, file):
