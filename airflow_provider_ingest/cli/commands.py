@@ -169,8 +169,17 @@ def _print_reasons(row: dict[str, Any]) -> None:
     print(f"Row {row['row_number']}{line}: {row['status']}")
     if errors := row["errors"]:
         print(f"{errors['stage']}: {errors['message']} ({errors['code']})")
-    for name, steps in ((row["trace"] or {}).get("transformations") or {}).items():
+    trace = row["trace"] or {}
+    for name, steps in (trace.get("transformations") or {}).items():
         print(f"{name}: " + " → ".join(f"{step['step']} {_short(step['value'])}" for step in steps))
+    for mapping in trace.get("mappings") or ():
+        print(_mapping_line(mapping))
+
+
+def _mapping_line(mapping: dict[str, Any]) -> str:
+    where = f" when {mapping['condition']}" if mapping["condition"] else ""
+    idle = "" if mapping["active"] else ": not in this row"
+    return f"{mapping['field'] or '(the row)'} → {mapping['attribute']}{where}{idle}"
 
 
 def _short(value: Any) -> str:

@@ -200,6 +200,8 @@ def test_the_trace_tells_every_step_and_which_mappings_were_active(airflow, runs
     assert not {("code", "tracking"), ("courier", "delivery")} & active_mappings(row_of(runs, 1)["trace"])
     told = airflow.run_cli("ingest", "explain", str(runs["workshop"]["id"]), "--row", "2").stdout
     assert all(word in told for word in ("TrimTransformer", "**Bench**", "DE-7", "courier"))
+    assert "name → title" in told
+    assert any(line.startswith("code → tracking when ") for line in told.splitlines())
 
 
 def test_half_a_trace_is_recorded_where_half_is_asked_for(runs):
