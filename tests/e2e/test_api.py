@@ -181,7 +181,18 @@ def test_refusals_are_problem_documents(airflow: AirflowServer, run: dict[str, A
     problem(airflow.post(f"{API}/trigger/customers", content="{"), 422, "invalid_parameter")
     body = problem(airflow.post(f"{API}/trigger/customers", json={"dry_run": "yes"}), 422, "invalid_parameter")
     assert body["errors"][0]["field"] == "dry_run"
+    body = problem(airflow.post(f"{API}/trigger/customers", content="[]"), 422, "invalid_parameter")
+    assert body["errors"] == [{"field": "body", "message": "A JSON object is expected."}]
     problem(airflow.request("DELETE", f"{API}/{run['id']}"), 405, "method_not_allowed")
+
+
+@pytest.mark.parametrize("start", ["trigger/customers", "upload/products", "1/retry"])
+def test_a_dry_run_that_is_asked_for_in_the_address_starts_no_real_one(airflow: AirflowServer, start: str) -> None:
+    newest = airflow.get(API).json()["data"][0]["id"]
+    for flag in ("dry_run", "dryRun"):
+        body = problem(airflow.post(f"{API}/{start}?{flag}=1"), 422, "invalid_parameter")
+        assert body["errors"][0]["field"] == flag
+    assert airflow.get(API).json()["data"][0]["id"] == newest
 
 
 def test_a_waiting_run_is_cancelled_at_once_and_again(airflow: AirflowServer) -> None:

@@ -104,6 +104,7 @@ def test_the_same_name_several_times_at_once_gives_a_file_each(airflow: AirflowS
     [
         (part("file", HEADER, "a.csv") + part("dry_run", "maybe") + f"--{BOUNDARY}--\r\n", 422, "invalid_parameter"),
         (part("other", "x") + f"--{BOUNDARY}--\r\n", 422, "invalid_parameter"),
+        (part("file", HEADER, "a.csv") + part("dryRun", "1") + f"--{BOUNDARY}--\r\n", 422, "invalid_parameter"),
         (part("file", HEADER, "a.csv") * 2 + f"--{BOUNDARY}--\r\n", 422, "invalid_parameter"),
         (part("file", HEADER, "a.csv"), 422, "invalid_parameter"),
         ("nothing of a form", 422, "invalid_parameter"),

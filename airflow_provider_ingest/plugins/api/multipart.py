@@ -125,6 +125,8 @@ class MultipartForm:
     def _end_part(self) -> None:
         if self._name == FILE:
             self._sink.close()
+        elif self._name in self.fields:
+            raise invalid(self._name, f"The form has the field {self._name!r} twice.")
         else:
             self.fields[self._name] = _text(self._value)
 

@@ -19,6 +19,7 @@ from pydantic import BaseModel, ValidationError
 from airflow_provider_ingest import bootstrap
 from airflow_provider_ingest.exceptions import InvalidParameter, UnsupportedFile, UploadTooLarge
 from airflow_provider_ingest.formats.detect import HEAD_BYTES, detect_format
+from airflow_provider_ingest.importers.suggestions import did_you_mean
 from airflow_provider_ingest.plugins.api.multipart import FILE, MultipartForm, invalid
 from airflow_provider_ingest.plugins.api.problems import validation_errors
 from airflow_provider_ingest.service import StagedUpload
@@ -114,8 +115,11 @@ class StagingSink:
 
 
 @asynccontextmanager
-async def received_form(request: Request) -> AsyncIterator[Form]:
+async def received_form(request: Request, *flags: str) -> AsyncIterator[Form]:
     """The form of a request, its file staged; the file goes away again if the block raises.
+
+    :param flags: the fields that count beside its file. Others are left alone, as forms of browsers have them, but for
+        those that look like one of these: a misspelt ``dry_run`` must not start a real run.
 
     Raises :class:`UploadTooLarge`, :class:`UnsupportedFile` or :class:`InvalidParameter` as soon as that shows.
     """
@@ -127,6 +131,9 @@ async def received_form(request: Request) -> AsyncIterator[Form]:
             raise UploadTooLarge(f"The file is larger than the {max_bytes:,} bytes that an upload may have.")
         form = MultipartForm(request.headers.get("content-type"), sink)
         await _feed(body, form)
+        for name in form.fields.keys() - {*flags}:
+            if meant := did_you_mean(name, flags):
+                raise invalid(name, f"The form takes no field {name!r}.{meant}")
         yield Form(upload=sink.staged, fields=form.fields)
     except BaseException as error:  # whatever breaks it off, a cancelled request too, the file has to go
         with anyio.CancelScope(shield=True):

@@ -56,6 +56,11 @@ def test_a_body_means_the_same_however_it_is_cut(content: bytes, cuts: list[int]
     assert form.fields == {"dry_run": "true"}
 
 
+def test_a_field_that_stands_twice_is_refused_since_nobody_knows_which_counts() -> None:
+    with pytest.raises(InvalidParameter, match="'dry_run' twice"):
+        parsed(part("dry_run", b"1") + part("dry_run", b"0") + part("file", b"x", b"a.csv") + END)
+
+
 @pytest.mark.parametrize(
     ("filename", "name"),
     [("März.csv".encode(), "März.csv"), (b"M\xe4rz.csv", "März.csv"), (None, None), (b"", "")],

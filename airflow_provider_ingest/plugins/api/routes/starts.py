@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Header, Request
+from fastapi import APIRouter, Depends, Header, Request
 from fastapi.concurrency import run_in_threadpool
 
 from airflow_provider_ingest import bootstrap
+from airflow_provider_ingest.importers.suggestions import did_you_mean
 from airflow_provider_ingest.plugins.api import datamodels as models
 from airflow_provider_ingest.plugins.api import documents
 from airflow_provider_ingest.plugins.api.dependencies import CurrentUser, User, ingest
+from airflow_provider_ingest.plugins.api.multipart import invalid
 from airflow_provider_ingest.plugins.api.parameters import RunId, Slug
 from airflow_provider_ingest.plugins.api.uploads import Form, json_body, received_form
 from airflow_provider_ingest.service.cancelling import cancel_message
@@ -29,9 +31,20 @@ IdempotencyKey = Annotated[
 ]
 
 
+def no_flag_in_query(request: Request) -> None:
+    """Refuse ``?dry_run=1``: overlooked, it would start a real run."""
+    for name in request.query_params:
+        if did_you_mean(name, ("dry_run", "force")):
+            raise invalid(name, f"{name!r} belongs into the body of a start, not into its address.")
+
+
+IN_BODY = [Depends(no_flag_in_query)]
+
+
 @router.post(
     "/upload/{slug}",
     status_code=202,
+    dependencies=IN_BODY,
     response_model=models.RunEnvelope,
     responses=documents.problems(404, 409, 413, 415, 422, 429),
     openapi_extra=documents.body(form=documents.UPLOAD_FORM),
@@ -39,13 +52,14 @@ IdempotencyKey = Annotated[
 async def upload_file(request: Request, slug: Slug, user: CurrentUser, idempotency_key: IdempotencyKey = None) -> Any:
     """Upload a file and start a run with it."""
     await run_in_threadpool(_check_upload, user, slug, idempotency_key)
-    async with received_form(request) as form:
+    async with received_form(request, "dry_run", "force") as form:
         return await run_in_threadpool(_start_upload, user, slug, form, idempotency_key)
 
 
 @router.post(
     "/trigger/{slug}",
     status_code=202,
+    dependencies=IN_BODY,
     response_model=models.RunEnvelope,
     responses=documents.problems(400, 404, 409, 413, 422, 429),
     openapi_extra=documents.body(model=models.TriggerBody),
@@ -60,6 +74,7 @@ async def trigger(request: Request, slug: Slug, user: CurrentUser, idempotency_k
 @router.post(
     "/{run_id}/retry",
     status_code=202,
+    dependencies=IN_BODY,
     response_model=models.RunEnvelope,
     responses=documents.problems(400, 404, 409, 413, 415, 422, 429),
     openapi_extra=documents.body(form=documents.CORRECTED_FORM, model=models.RetryBody),
@@ -68,7 +83,7 @@ async def retry(request: Request, run_id: RunId, user: CurrentUser, idempotency_
     """Start a run of the failed rows of a run: as they were logged, or corrected in an uploaded file."""
     await run_in_threadpool(_check_retry, user, run_id)
     if request.headers.get("content-type", "").lower().startswith("multipart/"):
-        async with received_form(request) as form:
+        async with received_form(request, "dry_run") as form:
             return await run_in_threadpool(_retry, user, run_id, form.flag("dry_run"), form, idempotency_key)
     body = await json_body(request, models.RetryBody)
     return await run_in_threadpool(_retry, user, run_id, body.dry_run, None, idempotency_key)
