@@ -81,7 +81,7 @@ class User:
     def check_run(self, run: RunRecord, method: Any = "GET") -> RunRecord:
         """The run, if the caller has the right on its importer; a run that may not be read is not found."""
         if not self.may("GET", run.importer):
-            raise RunNotFound(f"There is no ingest run {run.id}.")
+            raise RunNotFound(f"There is no run {run.id}.")
         self._check(method, run.importer)
         return run
 

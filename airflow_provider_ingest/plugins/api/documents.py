@@ -21,8 +21,8 @@ SECURITY = {
 
 REASONS = {
     400: "There is nothing to do: no failed rows to retry, or no path to read.",
-    401: "No credential, or one that has expired.",
-    403: "The credential is invalid, the right is missing, or the request comes from a page of another origin.",
+    401: "No credential, or one that is invalid or has expired.",
+    403: "The right is missing, or the request comes from a page of another origin.",
     404: "There is no such run or importer, the caller may not see it, or it has no failed rows to download.",
     409: "The run or importer is in a state that does not allow this; `code` says which.",
     413: "The body is larger than allowed.",

@@ -85,16 +85,19 @@ def validation_errors(errors: Any) -> list[dict[str, str]]:
     found = []
     for error in errors:
         location = [str(part) for part in error["loc"] if part not in ("query", "path", "body", "header")]
-        found.append({"field": ".".join(location) or "body", "message": str(error["msg"])})
+        message = "A JSON object is expected." if error["type"] == "model_type" else str(error["msg"])
+        found.append({"field": ".".join(location) or "body", "message": message})
     return found
 
 
 def http_error(request: Request, error: HTTPException) -> JSONResponse:
     """What the framework or Airflow's authentication refuses."""
+    # A right that is missing is a Forbidden; what Airflow calls forbidden here is a token that is none.
+    status = 401 if error.status_code == 403 else error.status_code
     headers = dict(error.headers or {})
-    if error.status_code == 401:
+    if status == 401:
         headers.setdefault("WWW-Authenticate", "Bearer")
-    return problem(error.status_code, str(error.detail), None, headers)
+    return problem(status, str(error.detail), None, headers)
 
 
 def cut_off(request: Request, error: Exception) -> JSONResponse:
