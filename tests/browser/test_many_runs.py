@@ -43,7 +43,14 @@ def test_ten_thousand_runs_are_paged(pages: Pages, crowd: str) -> None:
     page.get_by_role("button", name="Next").click()
     expect(page.get_by_text("Page 2 of 400")).to_be_visible(timeout=PATIENCE)
     assert "page=2" in page.url
+    assert page.evaluate("document.activeElement.textContent") == "Next"
     assert violations(page) == []
+    page.go_back()
+    expect(page.get_by_text("Page 1 of 400")).to_be_visible(timeout=PATIENCE)
+    pages.go(page, f"/plugin/ingest?user={crowd}&page=401")
+    expect(page.get_by_text("There are fewer than 401 pages.")).to_be_visible(timeout=PATIENCE)
+    page.get_by_role("button", name="To the last page").click()
+    expect(page.get_by_text("Page 400 of 400")).to_be_visible(timeout=PATIENCE)
     pages.go(page, f"/plugin/ingest?user={crowd}&page=400")
     expect(rows).to_have_count(25, timeout=PATIENCE)
     expect(page.get_by_role("button", name="Next")).to_be_disabled()

@@ -73,10 +73,11 @@ export function upload(path, form, onProgress) {
  * Loads a resource and loads it again while `lively` says that it still moves and the page is looked at.
  * @param {string|null} path nothing is loaded while it is null
  * @param {(data: any) => number|null} [lively] milliseconds until the next look, or null to rest
+ * @param {{keeps?: boolean}} [options] whether what another path gave stays in sight until this one answers
  * @returns {{data: any, error: Problem|null, loading: boolean, reload: () => void}}
  */
-export function useResource(path, lively = () => null) {
-  const [state, set] = useState({ path, data: null, error: null, loading: path !== null });
+export function useResource(path, lively = () => null, { keeps = false } = {}) {
+  const [state, set] = useState({ path, of: null, data: null, error: null, loading: path !== null });
   const [turn, setTurn] = useState(0);
   const pace = useRef(lively);
   pace.current = lively;
@@ -91,17 +92,19 @@ export function useResource(path, lively = () => null) {
       }
       try {
         const data = await call(path, { signal: control.signal });
-        set({ path, data, error: null, loading: false });
+        set({ path, of: path, data, error: null, loading: false });
         const next = pace.current(data);
         if (next !== null) timer = setTimeout(look, next);
       } catch (error) {
         if (error.name === "AbortError") return;
-        set((last) => ({ path, data: last.path === path ? last.data : null, error, loading: false }));
+        set((last) => ({ path, of: path, data: last.of === path ? last.data : null, error, loading: false }));
         if (!error.status || error.status >= 500) timer = setTimeout(look, 5000);
       }
     };
     set((last) =>
-      last.path === path ? { ...last, loading: last.data === null } : { path, data: null, error: null, loading: true },
+      last.path === path
+        ? { ...last, loading: last.data === null }
+        : { path, of: last.of, data: keeps ? last.data : null, error: null, loading: true },
     );
     look();
     return () => {

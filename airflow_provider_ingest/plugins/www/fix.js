@@ -8,6 +8,9 @@ import { Cell, DataTable, Line } from "./table.js";
 
 const MOST = 1000;
 const PAGE = 50;
+
+/** Fields on a page of the grid: a very wide file has fewer rows on one. */
+const FIELDS = 1500;
 const MESSAGE = 300;
 
 /** Columns of the log that are no columns of the file. */
@@ -58,14 +61,17 @@ function Field({ row, name, edits, onEdit }) {
   const errors = row.errors?.validation?.[name];
   const edited = edits[keyOf(row, name)];
   const note = `wrong-${row.row_number}-${name}`;
+  const text = cellText(row.data[name]);
+  const isLong = /[\r\n]/.test(text); // a field of one line would take the breaks out
   return h(
     Cell,
     { verticalAlign: "top", bg: edited !== undefined ? "blue.subtle" : undefined },
-    h(C.Input, {
+    h(isLong ? C.Textarea : C.Input, {
       size: "xs",
-      minW: "9rem",
+      minW: isLong ? "16rem" : "9rem",
+      rows: isLong ? 3 : undefined,
       bg: "bg",
-      value: edited ?? cellText(row.data[name]),
+      value: edited ?? text,
       borderColor: errors && edited === undefined ? "border.error" : undefined,
       "aria-label": `${name} of row ${row.row_number}`,
       "aria-invalid": errors && edited === undefined ? true : undefined,
@@ -76,16 +82,16 @@ function Field({ row, name, edits, onEdit }) {
       ? h(
           C.Text,
           { id: note, fontSize: "xs", color: "red.fg", mt: 1, maxW: "14rem", whiteSpace: "normal" },
-          errors.map(withoutValue).join("; ").slice(0, MESSAGE),
+          errors.map(withoutValue).join(" ").slice(0, MESSAGE),
         )
       : null,
   );
 }
 
 /** Back and forth between the pages of the grid. */
-function GridPager({ page, rows, onPage }) {
-  if (rows <= PAGE) return null;
-  const first = page * PAGE;
+function GridPager({ page, size, rows, onPage }) {
+  if (rows <= size) return null;
+  const first = page * size;
   const button = (label, disabled, to) =>
     h(C.Button, { size: "xs", variant: "outline", disabled, onClick: () => onPage(to) }, label);
   return h(
@@ -95,9 +101,9 @@ function GridPager({ page, rows, onPage }) {
     h(
       C.Text,
       { fontSize: "sm" },
-      `Rows ${count(first + 1)} to ${count(Math.min(rows, first + PAGE))} of ${count(rows)}`,
+      `Rows ${count(first + 1)} to ${count(Math.min(rows, first + size))} of ${count(rows)}`,
     ),
-    button("Next", first + PAGE >= rows, page + 1),
+    button("Next", first + size >= rows, page + 1),
   );
 }
 
@@ -149,6 +155,7 @@ function Grid({ run, rows }) {
   const [edits, setEdits] = useState({});
   const [page, setPage] = useState(0);
   const columns = useMemo(() => columnsOf(run, rows), [run.id, rows]);
+  const size = Math.max(1, Math.min(PAGE, Math.floor(FIELDS / columns.length)));
   const elsewhere = rows.some((row) => reasonOf(row, columns)) ? ["What is wrong"] : [];
   const { busy, refusal, send } = useRetry(run, columns, rows, edits);
   const changed = Object.keys(edits).length;
@@ -180,7 +187,7 @@ function Grid({ run, rows }) {
         label: "Failed rows to correct",
         head: ["Row", ...elsewhere, ...columns.map((name) => h(Cut, { width: "12rem" }, name))],
       },
-      rows.slice(page * PAGE, page * PAGE + PAGE).map((row) =>
+      rows.slice(page * size, page * size + size).map((row) =>
         h(
           Line,
           { key: row.row_number },
@@ -196,7 +203,7 @@ function Grid({ run, rows }) {
         ),
       ),
     ),
-    h(GridPager, { page, rows: rows.length, onPage: setPage }),
+    h(GridPager, { page, size, rows: rows.length, onPage: setPage }),
   );
 }
 

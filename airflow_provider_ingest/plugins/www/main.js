@@ -1,5 +1,5 @@
 // The pages' entry: Airflow's shell imports this module and renders globalThis.Ingest with the ids of its view.
-import { C, h, Link, PAGES, Router } from "./shell.js";
+import { C, h, Link, PAGES, Router, useEffect } from "./shell.js";
 import { ErrorNote, Note } from "./pieces.js";
 import { DagRunTab, DagTab } from "./tabs.js";
 import { DashboardCard } from "./dashboard.js";
@@ -9,7 +9,7 @@ import { Run } from "./run.js";
 import { Runs } from "./runs.js";
 import { Upload } from "./upload.js";
 
-const { Route, Routes, useLocation } = Router;
+const { Route, Routes, useLocation, useNavigate } = Router;
 
 /** Keeps an error of ours inside our page. */
 class Boundary extends globalThis.React.Component {
@@ -37,7 +37,7 @@ const SECTIONS = [
 /** A section's link, in the manner of Airflow's own tabs. */
 function Tab({ current, ...rest }) {
   const line = current ? "border.info" : "transparent";
-  const look = { px: 4, py: 2, mb: "-1px", borderBottomWidth: 3, borderColor: line, borderRadius: 0 };
+  const look = { px: { base: 2, md: 4 }, py: 2, mb: "-1px", borderBottomWidth: 3, borderColor: line, borderRadius: 0 };
   return h(Link, { ...look, current, color: current ? "fg" : "fg.muted", fontWeight: "bold", ...rest });
 }
 
@@ -54,8 +54,25 @@ function Navigation() {
   );
 }
 
+let isSettled = false;
+
+/**
+ * The shell mounts what it has just loaded once more at its next rendering, as with the first filter that is typed: the
+ * text behind it and the focus would be lost. So let it render at once.
+ */
+function useSettled() {
+  const navigate = useNavigate();
+  const { pathname, search, hash, state } = useLocation();
+  useEffect(() => {
+    if (isSettled) return;
+    isSettled = true;
+    navigate({ pathname, search, hash }, { replace: true, state });
+  }, []);
+}
+
 /** The pages under the navigation's own entry; what breaks on one of them is forgotten on the next. */
 function Pages() {
+  useSettled();
   return h(
     C.Box,
     { p: 4, maxW: "1400px", mx: "auto", w: "100%", "data-testid": "ingest" },

@@ -77,7 +77,7 @@ export function Cut({ children, width = /** @type {any} */ ("16rem") }) {
     {
       as: "span",
       display: "inline-block",
-      maxW: width,
+      maxW: typeof width === "string" ? `min(${width}, 100%)` : width,
       truncate: true,
       verticalAlign: "bottom",
       title: String(children ?? ""),
@@ -188,9 +188,13 @@ export function Moment({ at }) {
   return h("time", { dateTime: at ?? undefined, title: at ?? undefined }, time(at));
 }
 
+/** What was there before, in sight while what comes after it is on its way: nothing jumps, and the focus stays. */
+export const Waiting = ({ isWaiting, children }) =>
+  h(C.Box, { "aria-busy": isWaiting, opacity: isWaiting ? 0.6 : undefined }, children);
+
 /** Pages of a listing. */
 export function Pager({ meta, onPage }) {
-  if (!meta || meta.last_page <= 1) return null;
+  if (!meta || meta.last_page <= 1 || meta.current_page > meta.last_page) return null;
   return h(
     C.HStack,
     { as: "nav", "aria-label": "Pages", mt: 3, gap: 3 },
@@ -248,8 +252,8 @@ export function Facts({ of }) {
         h(
           C.DataList.Item,
           { key: term },
-          h(C.DataList.ItemLabel, { minW: "9rem" }, term),
-          h(C.DataList.ItemValue, { overflowWrap: "anywhere" }, value),
+          h(C.DataList.ItemLabel, { minW: { base: "6rem", md: "9rem" } }, term),
+          h(C.DataList.ItemValue, { overflowWrap: "anywhere", minW: 0 }, value),
         ),
       ),
   );
@@ -260,7 +264,12 @@ export function Section({ title, children, aside }) {
   return h(
     C.Box,
     { as: "section", mt: 6 },
-    h(C.HStack, { justify: "space-between", mb: 2 }, h(C.Heading, { as: "h2", size: "md" }, title), aside ?? null),
+    h(
+      C.HStack,
+      { justify: "space-between", mb: 2, wrap: "wrap" },
+      h(C.Heading, { as: "h2", size: "md" }, title),
+      aside ?? null,
+    ),
     children,
   );
 }

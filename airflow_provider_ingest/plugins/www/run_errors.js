@@ -3,7 +3,7 @@ import { C, Fragment, h, useState } from "./shell.js";
 import { query, useResource } from "./api.js";
 import { cellText } from "./cells.js";
 import { count, percent } from "./format.js";
-import { Cut, ErrorNote, Loading, Pager, Section } from "./pieces.js";
+import { Cut, ErrorNote, Loading, Pager, Section, Waiting } from "./pieces.js";
 import { Cell, DataTable, Line } from "./table.js";
 import { Trace } from "./trace.js";
 
@@ -74,24 +74,48 @@ function Bars({ title, entries, total, chosen, onChoose }) {
   );
 }
 
+/** A message, what came instead, and the rest. */
+const CAME = /^(.*? \(got ")(.*)("\))$/s;
+
+/** A message; what came instead is kept from turning the direction of the rest. */
+function Told({ text }) {
+  const [, before, came, after] = CAME.exec(text.slice(0, MESSAGE)) ?? [];
+  if (came === undefined) return h("bdi", null, text.slice(0, MESSAGE));
+  return h(Fragment, null, before, h("bdi", null, came), after);
+}
+
 /** What is wrong with a row, field by field where a field is known. */
 function Reasons({ errors }) {
   const fields = Object.entries(errors?.validation ?? {});
-  if (!fields.length) return h(C.Text, { overflowWrap: "anywhere" }, (errors?.message ?? "").slice(0, MESSAGE));
+  if (!fields.length) return h(C.Text, { overflowWrap: "anywhere" }, h(Told, { text: errors?.message ?? "" }));
   return fields.map(([field, texts]) =>
     h(
       C.Text,
       { key: field, overflowWrap: "anywhere" },
       h("b", null, h("bdi", null, field)),
-      `: ${texts.join("; ").slice(0, MESSAGE)}`,
+      ": ",
+      texts.map((text, index) => h(Fragment, { key: index }, index ? " " : null, h(Told, { text }))),
     ),
   );
 }
 
+/** The columns in which something is wrong with a row. */
+const wrongOf = (row) => Object.keys(row.errors?.validation ?? {}).flatMap((field) => [field, rootOf(field)]);
+
+/** The columns to show, in the order of the file, those with errors in any case; and how many there are. */
+function columnsOf(run, rows) {
+  const all = [...new Set([...(run.file?.columns ?? []), ...rows.flatMap((row) => Object.keys(row.data))])];
+  const wrong = new Set(rows.flatMap(wrongOf));
+  const shown = new Set([...new Set([...all.filter((name) => wrong.has(name)), ...all])].slice(0, COLUMNS));
+  return { columns: all.filter((name) => shown.has(name)), all: all.length };
+}
+
+const someOf = (shown, all) =>
+  `${count(shown)} of ${count(all)} columns are shown, first of all those with errors; the download has them all.`;
+
 function FailedRow({ row, columns, hasTrace }) {
   const [isOpen, setOpen] = useState(false);
-  const validation = row.errors?.validation ?? {};
-  const wrong = new Set(Object.keys(validation).flatMap((field) => [field, rootOf(field)]));
+  const wrong = new Set(wrongOf(row));
   const cells = columns.map((name) => {
     const isWrong = wrong.has(name);
     return h(
@@ -150,24 +174,28 @@ function FailedRow({ row, columns, hasTrace }) {
 function FailedRows({ run, chosen = null, status = "failed", label = "Failed rows" }) {
   const [page, setPage] = useState(1);
   const path = `/${run.id}${query({ rows_page: page, rows_per_page: 25, rows_status: status, rows_message: chosen })}`;
-  const { data, error, loading, reload } = useResource(path, () => (run.completed_at ? null : 4000));
+  const { data, error, loading, reload } = useResource(path, () => (run.completed_at ? null : 4000), { keeps: true });
   if (error) return h(ErrorNote, { error, retry: reload });
-  if (loading || !data) return h(Loading);
+  if (!data) return h(Loading);
   const rows = data.data.rows;
   if (!rows) return h(C.Text, { color: "fg.muted" }, "The rows are not logged, or you may not see them.");
   if (!rows.length) return h(C.Text, { color: "fg.muted" }, "The rows themselves were not logged, or are pruned.");
-  const known = run.file?.columns ?? [];
-  const columns = [...new Set([...known, ...rows.flatMap((row) => Object.keys(row.data))])].slice(0, COLUMNS);
+  const { columns, all } = columnsOf(run, rows);
   const hasTrace = rows.some((row) => row.trace);
   const trace = hasTrace ? [h(C.VisuallyHidden, null, "Trace")] : [];
   const head = ["Row", "What is wrong", ...trace, ...columns.map((name) => h(Cut, { width: "10rem" }, name))];
   return h(
     Fragment,
     null,
+    all > columns.length ? h(C.Text, { mb: 2, fontSize: "sm", color: "fg.muted" }, someOf(columns.length, all)) : null,
     h(
-      DataTable,
-      { label, head },
-      rows.map((row) => h(FailedRow, { key: row.row_number, row, columns, hasTrace })),
+      Waiting,
+      { isWaiting: loading },
+      h(
+        DataTable,
+        { label, head },
+        rows.map((row) => h(FailedRow, { key: row.row_number, row, columns, hasTrace })),
+      ),
     ),
     h(Pager, { meta: data.data.rows_meta, onPage: setPage }),
   );

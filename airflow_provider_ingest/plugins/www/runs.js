@@ -1,8 +1,8 @@
 // All runs, newest first.
 import { C, h, LinkButton, PAGES, Router, useEffect, useState } from "./shell.js";
 import { query, useResource } from "./api.js";
-import { beginning } from "./format.js";
-import { Choice, ErrorNote, Loading, Note, Pager } from "./pieces.js";
+import { beginning, count } from "./format.js";
+import { Choice, ErrorNote, Loading, Note, Pager, Waiting } from "./pieces.js";
 import { RunsTable, whileOpen } from "./runs_table.js";
 
 const STATUSES = ["pending", "processing", "cancelling", "completed", "completed_with_errors", "failed", "cancelled"];
@@ -34,7 +34,7 @@ function Filters({ value, onChange, onClear }) {
   const slugs = (importers.data?.data ?? []).map((one) => one.slug);
   const known = value.importer && !slugs.includes(value.importer) ? [value.importer, ...slugs] : slugs;
   const typed = (name, label, type, width) =>
-    h(TypedFilter, { label, type, width, value: value[name], onChange: (text) => onChange({ [name]: text }) });
+    h(TypedFilter, { label, type, width, value: value[name], onChange: (text) => onChange({ [name]: text }, true) });
   return h(
     C.Flex,
     { gap: 4, wrap: "wrap", mb: 4, as: "form", role: "search", onSubmit: (event) => event.preventDefault() },
@@ -59,6 +59,12 @@ function Filters({ value, onChange, onClear }) {
   );
 }
 
+/** A page behind the last one, as an old address may name it. */
+function NoPage({ page, last, onPage }) {
+  const action = h(C.Button, { size: "sm", variant: "outline", onClick: () => onPage(last) }, "To the last page");
+  return h(Note, { title: `There are fewer than ${count(page)} pages.`, action });
+}
+
 /** What stands where there is no run. */
 function NoRuns({ isFiltered }) {
   if (isFiltered) return h(Note, { title: "No run matches these filters." });
@@ -74,13 +80,14 @@ function NoRuns({ isFiltered }) {
 export function Runs() {
   const [search, setSearch] = Router.useSearchParams();
   const value = Object.fromEntries(FILTERS.map((name) => [name, search.get(name) ?? ""]));
-  const page = Number(search.get("page") ?? 1) || 1;
-  const change = (changes) => {
+  const page = Math.max(1, Math.floor(Number(search.get("page")))) || 1;
+  const change = (changes, replace = false) => {
     const next = new URLSearchParams(search);
     Object.entries(changes).forEach(([name, text]) => (text ? next.set(name, String(text)) : next.delete(name)));
     if (!("page" in changes)) next.delete("page");
-    setSearch(next, { replace: true });
+    setSearch(next, { replace });
   };
+  const onPage = (number) => change({ page: number });
   const path = `/${query({
     page,
     per_page: 25,
@@ -90,17 +97,19 @@ export function Runs() {
     started_after: beginning(value.after),
     started_before: beginning(value.before, 1),
   })}`;
-  const runs = useResource(path, whileOpen);
+  const runs = useResource(path, whileOpen, { keeps: true });
   const listed = runs.data?.data;
+  const last = runs.data?.meta.last_page ?? 1;
   return h(
     C.Box,
     null,
     h(C.Heading, { as: "h1", size: "xl", mb: 4 }, "Ingest runs"),
-    h(Filters, { value, onChange: change, onClear: () => setSearch({}, { replace: true }) }),
+    h(Filters, { value, onChange: change, onClear: () => setSearch({}) }),
     runs.error ? h(ErrorNote, { error: runs.error, retry: runs.reload }) : null,
-    runs.loading ? h(Loading) : null,
-    listed?.length ? h(RunsTable, { runs: listed }) : null,
-    listed && !listed.length ? h(NoRuns, { isFiltered: FILTERS.some((name) => value[name]) }) : null,
-    h(Pager, { meta: runs.data?.meta, onPage: (number) => change({ page: number }) }),
+    runs.loading && !listed ? h(Loading) : null,
+    listed?.length ? h(Waiting, { isWaiting: runs.loading }, h(RunsTable, { runs: listed })) : null,
+    listed && !listed.length && page > last ? h(NoPage, { page, last, onPage }) : null,
+    listed && !listed.length && page <= last ? h(NoRuns, { isFiltered: FILTERS.some((name) => value[name]) }) : null,
+    h(Pager, { meta: runs.data?.meta, onPage }),
   );
 }
