@@ -109,3 +109,17 @@ def overflow(page: Page) -> int:
     """How many pixels the document is wider than its window: what has to be wide scrolls by itself."""
     width: int = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
     return width
+
+
+OUTSIDE = """ours => [...document.querySelectorAll(`${ours} *`)].filter(node => {
+  if (node.getBoundingClientRect().right <= innerWidth) return false;
+  for (let box = node.parentElement; box && !box.matches(ours); box = box.parentElement)
+    if (getComputedStyle(box).overflowX !== "visible") return false;
+  return true;
+}).map(node => node.outerHTML.slice(0, 150))"""
+
+
+def outside(page: Page) -> list[str]:
+    """What of our part of the page stands beyond the right edge of the window, and cannot be scrolled to by itself."""
+    found: list[str] = page.evaluate(OUTSIDE, OURS)
+    return found

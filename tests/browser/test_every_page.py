@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.pages import PATIENCE, Pages, loaded, overflow, violations
+from tests.browser.pages import PATIENCE, Pages, loaded, outside, overflow, violations
 
 PAGES = {
     "runs": "/plugin/ingest",
@@ -35,6 +35,14 @@ def test_a_page_is_accessible_in_light_and_dark_and_fits_a_narrow_window(
     page.set_viewport_size({"width": 800, "height": 900})
     loaded(page)
     assert overflow(page) <= 0
+
+
+@pytest.mark.parametrize("name", sorted(PAGES.keys() - {"DAG", "DAG run"}))
+def test_a_page_keeps_within_the_window_of_a_telephone(pages: Pages, failed_run: dict[str, Any], name: str) -> None:
+    page = pages.blank(width=400)
+    pages.go(page, PAGES[name].format(**failed_run))
+    page.wait_for_load_state("networkidle")
+    assert outside(page) == []
 
 
 def test_the_tab_of_a_dag_shows_its_importer_and_runs(pages: Pages, failed_run: dict[str, Any]) -> None:

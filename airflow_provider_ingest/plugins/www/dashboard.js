@@ -2,7 +2,7 @@
 import { C, h, Link, PAGES, useState } from "./shell.js";
 import { query, useResource } from "./api.js";
 import { count, isOpen } from "./format.js";
-import { ErrorNote, Loading, StatusBadge } from "./pieces.js";
+import { Cut, ErrorNote, Loading, StatusBadge } from "./pieces.js";
 
 const DAY = 24 * 3600 * 1000;
 const NEWEST = 3;
@@ -11,7 +11,8 @@ const NEWEST = 3;
 function Sums({ runs, meta }) {
   const sum = (name) => runs.reduce((total, run) => total + run.progress[name], 0);
   const more = meta.last_page > 1 ? "+" : "";
-  const text = `${count(meta.total)} runs · ${count(sum("processed"))}${more} rows · ${count(sum("failed"))}${more} failed rows`;
+  const started = `${count(meta.total)} ${meta.total === 1 ? "run" : "runs"}`;
+  const text = `${started} · ${count(sum("processed"))}${more} rows · ${count(sum("failed"))}${more} failed rows`;
   return h(C.Text, { color: "fg.muted", fontSize: "sm" }, text);
 }
 
@@ -44,8 +45,12 @@ export function DashboardCard() {
       .map((run) =>
         h(
           C.HStack,
-          { key: run.id, mt: 2, fontSize: "sm" },
-          h(Link, { to: `${PAGES}/runs/${run.id}` }, `#${run.id} ${run.importer}`),
+          { key: run.id, mt: 2, fontSize: "sm", wrap: "wrap", rowGap: 0 },
+          h(
+            Link,
+            { to: `${PAGES}/runs/${run.id}`, maxW: "100%" },
+            h(Cut, { width: "30rem" }, `#${run.id} ${run.importer}`),
+          ),
           h(StatusBadge, { status: run.status, dry: run.is_dry_run }),
         ),
       ),

@@ -1,6 +1,7 @@
 // Everything about an importer but its runs: on its own page and on the tab of its DAG.
 import { C, Fragment, h, Link, LinkButton, PAGES, Router, useState } from "./shell.js";
 import { post, prefix } from "./api.js";
+import { count } from "./format.js";
 import { Cut, ErrorNote, Facts, Section } from "./pieces.js";
 import { Cell, DataTable, Line, Name } from "./table.js";
 
@@ -11,11 +12,17 @@ const textOf = (value) =>
 const OPTIONS = 300;
 const WRAPPED = { whiteSpace: "normal", minW: "10rem", overflowWrap: "anywhere" };
 
+/** Text of an option; a lookup's pairs say what becomes what. */
+const optionText = (name, value) =>
+  name === "lookup" && Array.isArray(value)
+    ? value.map((pair) => (Array.isArray(pair) ? pair.map(textOf).join(" → ") : textOf(pair))).join(", ")
+    : textOf(value);
+
 /** The options of a step that say something, e.g. `decimals: 2`; its message is shown with its name. */
 function optionsOf(step) {
   const { message: _, ...options } = step.options ?? {};
   const shown = Object.entries(options).filter(([, value]) => value !== null && value !== "" && value !== false);
-  const told = shown.map(([name, value]) => `${name.replaceAll("_", " ")}: ${textOf(value)}`);
+  const told = shown.map(([name, value]) => `${name.replaceAll("_", " ")}: ${optionText(name, value)}`);
   return told.join("; ");
 }
 
@@ -80,13 +87,21 @@ const nestedOf = (nested, path = "") =>
     return [{ ...one, path: here }, ...nestedOf(one.nested, here)];
   });
 
+/** The fields of the expected input in the order in which the importer reads them; others come last. */
+function ordered(schema, mappings) {
+  const read = mappings.flatMap((mapping) => [...mapping.fields, ...(mapping.reads ?? [])]);
+  return [...new Set([...read, ...Object.keys(schema)])]
+    .filter((field) => Object.hasOwn(schema, field))
+    .map((field) => [field, schema[field]]);
+}
+
 /** What the file must look like. */
-function Schema({ schema }) {
+function Schema({ schema, mappings }) {
   const word = (flag) => (flag ? "yes" : "no");
   return h(
     DataTable,
     { label: "Expected input", head: ["Field", "Type", "Column required", "May be empty"] },
-    Object.entries(schema).map(([field, one]) =>
+    ordered(schema, mappings).map(([field, one]) =>
       h(
         Line,
         { key: field },
@@ -139,6 +154,16 @@ function Start({ importer, onError }) {
   );
 }
 
+/** How many failed rows an importer bears; null if any number. */
+function limitOf({ rows = null, percent: share = null } = {}) {
+  const limits = [rows === null ? null : `${count(rows)} rows`, share === null ? null : `${share} % of the rows`];
+  const told = limits.filter(Boolean).join(" or ");
+  return told ? `a run ends as failed when more than ${told} failed` : null;
+}
+
+/** Which rows are logged: those the importer names, else as configured. */
+const LOGGED = { all: "all rows", failed: "failed rows", none: "none" };
+
 /** The importer's facts by term. */
 function factsOf(importer) {
   const options = Object.entries(importer.source.options ?? {});
@@ -152,6 +177,9 @@ function factsOf(importer) {
     ["Key", key ? `${key.attributes.join(", ")}; known ones: ${key.on_duplicate.replaceAll("_", " ")}` : null],
     ["Schedule", importer.schedule ?? "none"],
     ["Written", importer.is_atomic ? "all rows at once, when the whole run is accepted" : null],
+    ["Failed rows", limitOf(importer.reject_limit ?? undefined)],
+    ["Same file again", importer.refuses_duplicates ? "refused, unless it is forced" : null],
+    ["Row log", LOGGED[importer.row_log] ?? null],
     ["Sensitive fields", (importer.sensitive_fields ?? []).join(", ")],
     ["DAG", h(Link, { to: `/dags/${encodeURIComponent(importer.dag_id)}` }, importer.dag_id)],
   ];
@@ -172,8 +200,8 @@ export function ImporterDetails({ importer }) {
       { justify: "space-between", wrap: "wrap", gap: 3, mb: 4 },
       h(
         C.HStack,
-        { minW: 0 },
-        h(C.Heading, { as: "h1", size: "xl" }, h(Cut, { width: "30rem" }, importer.slug)),
+        { minW: 0, maxW: "100%" },
+        h(C.Heading, { as: "h1", size: "xl", minW: 0 }, h(Cut, { width: "46rem" }, importer.slug)),
         importer.is_paused ? h(C.Badge, { colorPalette: "orange" }, "paused") : null,
       ),
       h(
@@ -202,7 +230,7 @@ export function ImporterDetails({ importer }) {
       ),
     ),
     Object.keys(importer.schema ?? {}).length
-      ? h(Section, { title: "Expected input" }, h(Schema, { schema: importer.schema }))
+      ? h(Section, { title: "Expected input" }, h(Schema, { schema: importer.schema, mappings: importer.mappings }))
       : null,
   );
 }

@@ -253,7 +253,7 @@ export function Facts({ of }) {
           C.DataList.Item,
           { key: term },
           h(C.DataList.ItemLabel, { minW: { base: "6rem", md: "9rem" } }, term),
-          h(C.DataList.ItemValue, { overflowWrap: "anywhere", minW: 0 }, value),
+          h(C.DataList.ItemValue, { display: "block", overflowWrap: "anywhere", minW: 0 }, value),
         ),
       ),
   );

@@ -47,8 +47,8 @@ function Timeline({ run }) {
   const steps = run.history.map((step, index) =>
     h(
       C.HStack,
-      { as: "li", key: index, gap: 3, py: 0.5, wrap: "wrap" },
-      h(C.Text, { as: "span", fontSize: "sm", minW: "12rem" }, h(Moment, { at: step.at })),
+      { as: "li", key: index, columnGap: 3, rowGap: 0, py: 0.5, wrap: "wrap" },
+      h(C.Text, { as: "span", fontSize: "sm", minW: "9rem" }, h(Moment, { at: step.at })),
       h(StatusBadge, { status: step.status }),
     ),
   );
@@ -57,8 +57,16 @@ function Timeline({ run }) {
 
 /** How the file was read: its format, and what else was found out about it: encoding, delimiter, … */
 function factsOf(file) {
-  const known = Object.entries(file.facts ?? {}).filter(([, value]) => value && typeof value !== "object");
+  const known = Object.entries(file.facts ?? {}).filter(
+    ([name, value]) => value && typeof value !== "object" && !name.startsWith("chunk_"),
+  );
   return [file.format, ...known.map(([name, value]) => fact(name, value))].filter(Boolean).join(" · ");
+}
+
+/** How many rows a chunk was given, and why so many. */
+function chunkSizeOf(facts) {
+  const { chunk_rows: rows, chunk_rule: rule } = facts ?? { chunk_rows: null, chunk_rule: null };
+  return rows ? `up to ${count(rows)} rows${rule ? `: ${rule}` : ""}` : null;
 }
 
 /** Tasks with a log of their own; those of the chunks are behind their cells. */
@@ -74,6 +82,7 @@ function FileFacts({ run }) {
       ["Size", file.size === undefined || file.size === null ? null : size(file.size)],
       ["SHA-256", sha],
       ["Read as", factsOf(file)],
+      ["Chunks", chunkSizeOf(file.facts)],
       ["Started", h(Moment, { at: run.started_at })],
       ["Ended", run.completed_at ? h(Moment, { at: run.completed_at }) : null],
       ["Took", h(Took, { run })],
@@ -143,7 +152,7 @@ export function Run({ id, embedded = false }) {
     h(Family, { run }),
     h(
       C.Grid,
-      { templateColumns: { base: "1fr", lg: "2fr 1fr" }, columnGap: 6 },
+      { templateColumns: { base: "minmax(0, 1fr)", lg: "minmax(0, 2fr) minmax(0, 1fr)" }, columnGap: 6 },
       h(Section, { title: "File and run" }, h(FileFacts, { run })),
       h(Timeline, { run }),
     ),

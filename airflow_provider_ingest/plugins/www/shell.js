@@ -20,7 +20,13 @@ export const PAGES = "/plugin/ingest";
 export function Link({ to, current = false, children, ...rest }) {
   return h(
     C.Link,
-    { asChild: true, color: current ? "fg" : "fg.info", fontWeight: current ? "semibold" : "normal", ...rest },
+    {
+      asChild: true,
+      maxW: "100%",
+      color: current ? "fg" : "fg.info",
+      fontWeight: current ? "semibold" : "normal",
+      ...rest,
+    },
     h(Router.Link, { to, "aria-current": current ? "page" : undefined }, children),
   );
 }
