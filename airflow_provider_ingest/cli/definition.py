@@ -28,9 +28,9 @@ ARG_FAIL_ON_ERRORS = Arg(
     ("--fail-on-errors",), help="With --wait: exit with 1 also if single rows failed", action="store_true"
 )
 ARG_CORRECTED = Arg(("--file",), help="Corrected failed rows (the download, edited); default: as they were logged")
-ARG_HOURS = Arg(("--hours",), help="Delete files older than this (default: [ingest] prune_hours, 24)", type=int)
+ARG_HOURS = Arg(("--hours",), help="Delete files older than this (default: the setting prune_hours, 24)", type=int)
 ARG_DAYS = Arg(
-    ("--days",), help="Delete rows of runs that ended longer ago (default: [ingest] prune_days, 30)", type=int
+    ("--days",), help="Delete rows of runs that ended longer ago (default: the setting prune_days, 30)", type=int
 )
 ARG_ONLY_SHOW = Arg(("--dry-run",), help="Only say what would be deleted", action="store_true")
 ARG_ROW = Arg(("--row",), help="Number of the row in the original file", type=int, required=True)

@@ -33,6 +33,12 @@ def test_every_command_has_a_body_and_takes_an_output_format() -> None:
         assert {"--output", "--verbose"} <= flags
 
 
+def test_no_help_holds_brackets_which_the_terminal_would_take_for_markup() -> None:
+    commands = get_cli_commands()[0].subcommands
+    ours = {argument.kwargs["help"] for command in commands for argument in command.args if "help" in argument.kwargs}
+    assert not [text for text in ours if "[" in text]
+
+
 def test_the_definition_imports_nothing_heavy() -> None:
     code = (
         "import sys; import airflow.cli.cli_config; before = set(sys.modules);"
