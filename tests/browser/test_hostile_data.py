@@ -53,3 +53,14 @@ def test_a_hostile_file_is_previewed_as_text(pages: Pages) -> None:
     assert page.evaluate("globalThis.owned") is None
     assert overflow(page) <= 0
     assert violations(page) == []
+
+
+def test_no_column_of_the_failed_rows_takes_the_window_for_itself(pages: Pages, hostile_run: dict[str, Any]) -> None:
+    page = pages.open("/plugin/ingest/runs/{id}".format(**hostile_run))
+    table = page.get_by_role("region", name="Failed rows")
+    for name in ("sku", "name", "released"):
+        header = table.get_by_role("columnheader", name=name, exact=True)
+        expect(header).to_be_attached(timeout=PATIENCE)
+        box = header.bounding_box()
+        assert box is not None
+        assert box["width"] < 200, name

@@ -49,7 +49,7 @@ export function DashboardCard() {
           h(
             Link,
             { to: `${PAGES}/runs/${run.id}`, maxW: "100%" },
-            h(Cut, { width: "30rem" }, `#${run.id} ${run.importer}`),
+            h(Cut, { width: "min(30rem, 100%)" }, `#${run.id} ${run.importer}`),
           ),
           h(StatusBadge, { status: run.status, dry: run.is_dry_run }),
         ),

@@ -201,7 +201,7 @@ export function ImporterDetails({ importer }) {
       h(
         C.HStack,
         { minW: 0, maxW: "100%" },
-        h(C.Heading, { as: "h1", size: "xl", minW: 0 }, h(Cut, { width: "46rem" }, importer.slug)),
+        h(C.Heading, { as: "h1", size: "xl", minW: 0 }, h(Cut, { width: "min(46rem, 100%)" }, importer.slug)),
         importer.is_paused ? h(C.Badge, { colorPalette: "orange" }, "paused") : null,
       ),
       h(

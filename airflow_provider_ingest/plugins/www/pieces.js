@@ -70,14 +70,17 @@ export const Loading = () =>
 /** Width of a name in a list: less where the window is narrow. */
 export const NARROW = { base: "9rem", xl: "16rem" };
 
-/** A long name, cut, with all of it on hover and focus. */
+/**
+ * A long name, cut, with all of it on hover. In the cell of a table no share may bound its width: one of 100% would leave
+ * the column as wide as the table.
+ */
 export function Cut({ children, width = /** @type {any} */ ("16rem") }) {
   return h(
     C.Text,
     {
       as: "span",
       display: "inline-block",
-      maxW: typeof width === "string" ? `min(${width}, 100%)` : width,
+      maxW: width,
       truncate: true,
       verticalAlign: "bottom",
       title: String(children ?? ""),

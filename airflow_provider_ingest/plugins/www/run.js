@@ -78,7 +78,7 @@ function FileFacts({ run }) {
   const sha = file.sha256 ? h(C.Code, { size: "sm", title: file.sha256 }, file.sha256.slice(0, 16)) : null;
   return h(Facts, {
     of: [
-      ["File", h(Cut, { width: "26rem" }, run.original_filename)],
+      ["File", h(Cut, { width: "min(26rem, 100%)" }, run.original_filename)],
       ["Size", file.size === undefined || file.size === null ? null : size(file.size)],
       ["SHA-256", sha],
       ["Read as", factsOf(file)],
@@ -87,7 +87,7 @@ function FileFacts({ run }) {
       ["Ended", run.completed_at ? h(Moment, { at: run.completed_at }) : null],
       ["Took", h(Took, { run })],
       ["By", run.user_name],
-      ["DAG run", h(Link, { to: dag }, h(Cut, { width: "24rem" }, run.dag_run_id))],
+      ["DAG run", h(Link, { to: dag }, h(Cut, { width: "min(24rem, 100%)" }, run.dag_run_id))],
       ["Task logs", TASKS.map((task) => h(Link, { key: task, me: 3, to: `${dag}/tasks/${task}` }, task))],
     ],
   });
@@ -105,7 +105,11 @@ function Header({ run, isEmbedded, onChange, onError }) {
       C.HStack,
       { gap: 3, wrap: "wrap" },
       h(C.Heading, { as: "h1", size: isEmbedded ? "lg" : "xl" }, `Run #${run.id}`),
-      h(Link, { to: `${PAGES}/importers/${encodeURIComponent(run.importer)}` }, h(Cut, null, run.importer)),
+      h(
+        Link,
+        { to: `${PAGES}/importers/${encodeURIComponent(run.importer)}` },
+        h(Cut, { width: "min(30rem, 100%)" }, run.importer),
+      ),
       h(StatusBadge, { status: run.status, dry: run.is_dry_run }),
       origin,
     ),

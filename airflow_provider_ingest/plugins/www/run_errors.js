@@ -207,7 +207,7 @@ function Chosen({ message, onClear }) {
     C.HStack,
     { mb: 2, gap: 2, fontSize: "sm" },
     h(C.Text, { color: "fg.muted", flexShrink: 0 }, "Only rows with"),
-    h(Cut, { width: "30rem" }, message),
+    h(Cut, { width: "min(30rem, 100%)" }, message),
     h(C.Button, { size: "2xs", variant: "outline", onClick: onClear }, "Show all"),
   );
 }
