@@ -54,6 +54,7 @@ class StageOperator(IngestTask):
         log.info("Ingest run %s of importer %s%s", run.id, run.importer, " (dry run)" if run.is_dry_run else "")
         staging = bootstrap.staging()
         self._before_import(run, store, staging)
+        _warn_of_earlier_retries(run, store)
         if run.retry_of is not None and not run.payload:
             return {"ingest_run_id": run.id, "retry_of": run.retry_of}
         file = stage_source(self._source, run, store, staging)
@@ -136,6 +137,18 @@ class StageOperator(IngestTask):
         twin = store.find_same_file(run.importer, file["sha256"], fingerprint, run.id)
         if twin is not None:
             store.add_warning(run.id, f"The same file was imported by run {twin.id} already.")
+
+
+def _warn_of_earlier_retries(run: RunRecord, store: RunStore) -> None:
+    """Say which retries of the same run have imported rows: without a key these are now there twice."""
+    from airflow_provider_ingest.runs.records import RunFilter
+
+    if run.retry_of is None or run.is_dry_run:
+        return
+    for other in store.list_runs(RunFilter(root_run=run.root_run), 1, 100).items:
+        written = other.counts.created + other.counts.updated
+        if other.retry_of == run.retry_of and other.id != run.id and not other.is_dry_run and written:
+            store.add_warning(run.id, f"Run {other.id} has imported {written:,} of these rows already.")
 
 
 def _refuse_beside(run: RunRecord, rival: RunRecord) -> None:

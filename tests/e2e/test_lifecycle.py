@@ -79,6 +79,10 @@ def test_failed_rows_are_retried_with_their_numbers_and_then_corrected(airflow: 
         ("F-3", 3),
     ]
 
+    answer = airflow.post(f"/api/v1/ingest/{second.id}/retry")
+    once_more = ended(airflow, "fixable", answer.json()["data"]["dag_run_id"])
+    assert once_more.summary["warnings"] == [f"Run {third.id} has imported 2 of these rows already."]
+
 
 def test_a_corrected_file_that_still_hides_a_sensitive_value_imports_nothing(airflow: AirflowServer):
     upload = {"file": ("secret.csv", "sku,name,category,price\nX-1,Ada,Toys,\n", "text/csv")}
