@@ -56,6 +56,19 @@ def test_the_tab_of_a_dag_run_shows_its_run(pages: Pages, failed_run: dict[str, 
     expect(page.get_by_role("heading", name=f"Run #{failed_run['id']}")).to_be_visible(timeout=PATIENCE)
 
 
+def test_a_page_names_itself_in_the_browser(pages: Pages, failed_run: dict[str, Any]) -> None:
+    page = pages.open("/plugin/ingest")
+    expect(page).to_have_title("Runs - Airflow")
+    page.get_by_role("link", name=f"#{failed_run['id']}", exact=True).click()
+    expect(page).to_have_title(f"Run #{failed_run['id']} - Airflow")
+    page.get_by_role("navigation", name="Ingest").get_by_role("link", name="Importers").click()
+    expect(page).to_have_title("Importers - Airflow")
+    page.get_by_test_id("nav-home-link").click()
+    expect(page).to_have_title("Home - Airflow")
+    page.get_by_role("link", name="Ingest", exact=True).click()
+    expect(page).to_have_title("Runs - Airflow")
+
+
 @pytest.mark.parametrize("dag_id", ["starts_numbers", "ingest_prune"])
 def test_dags_without_an_importer_have_a_quiet_tab(pages: Pages, dag_id: str) -> None:
     page = pages.open(f"/dags/{dag_id}/plugin/ingest-dag")

@@ -54,6 +54,25 @@ function Navigation() {
   );
 }
 
+/** What a page is called in the tabs and the history of the browser. */
+function titleOf([section = "", name = "", part = ""]) {
+  if (section === "runs" && name) return `${part === "fix" ? "Fix run" : "Run"} #${name}`;
+  if (section === "importers" && name) return decodeURIComponent(name);
+  return SECTIONS.find(([to]) => to === section)?.[1] ?? "Ingest";
+}
+
+/** Names the page before what the shell puts there, the name of the installation. */
+function useTitle() {
+  const title = titleOf(useLocation().pathname.slice(PAGES.length).split("/").filter(Boolean));
+  useEffect(() => {
+    const before = document.title;
+    document.title = `${title} - ${before.split(" - ").at(-1)}`;
+    return () => {
+      document.title = before;
+    };
+  }, [title]);
+}
+
 let isSettled = false;
 
 /**
@@ -73,6 +92,7 @@ function useSettled() {
 /** The pages under the navigation's own entry; what breaks on one of them is forgotten on the next. */
 function Pages() {
   useSettled();
+  useTitle();
   return h(
     C.Box,
     { p: 4, maxW: "1400px", mx: "auto", w: "100%", "data-testid": "ingest" },
