@@ -61,14 +61,21 @@ function titleOf([section = "", name = "", part = ""]) {
   return SECTIONS.find(([to]) => to === section)?.[1] ?? "Ingest";
 }
 
-/** Names the page before what the shell puts there, the name of the installation. */
+/** Names the page before what the shell puts there, the name of the installation; whenever it puts it there. */
 function useTitle() {
   const title = titleOf(useLocation().pathname.slice(PAGES.length).split("/").filter(Boolean));
   useEffect(() => {
-    const before = document.title;
-    document.title = `${title} - ${before.split(" - ").at(-1)}`;
+    const installation = () => document.title.split(" - ").at(-1);
+    const put = () => {
+      const whole = `${title} - ${installation()}`;
+      if (document.title !== whole) document.title = whole;
+    };
+    const observer = new MutationObserver(put);
+    observer.observe(document.head, { childList: true, subtree: true, characterData: true });
+    put();
     return () => {
-      document.title = before;
+      observer.disconnect();
+      document.title = installation();
     };
   }, [title]);
 }
