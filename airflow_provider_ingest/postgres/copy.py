@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from airflow_provider_ingest.postgres.binary import END, SIGNATURE, BinaryRows
+from airflow_provider_ingest.postgres.local_socket import widen
 
 SLICE = 10_000
 """Rows encoded at a time: one slice is sent while the next is encoded, so that the server never waits for rows."""
@@ -48,6 +49,7 @@ class CopyRows:
         if hasattr(cursor, "copy_expert"):
             cursor.copy_expert(statement, io.BytesIO(b"".join(self._parts())))
             return
+        widen(cursor.connection.pgconn.socket)
         with cursor.copy(statement) as copy:
             for part in self._parts():
                 copy.write(part)

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from typing import Any
 
 import psycopg
 import sqlalchemy as sa
 from sqlalchemy.pool import NullPool
 
-from airflow_provider_ingest.postgres.local_socket import widen
 from airflow_provider_ingest.targets.base import SqlTarget
 from airflow_provider_ingest.targets.definition import TablePlan
 from airflow_provider_ingest.targets.postgres_rows import PostgresWriter
@@ -29,13 +27,7 @@ class PostgresTarget(SqlTarget):
         """
         url = url.set(drivername="postgresql+psycopg")
         arguments = {"prepare_threshold": None, "application_name": "airflow-ingest"}
-        engine = sa.create_engine(url, poolclass=NullPool, connect_args=arguments)
-
-        @sa.event.listens_for(engine, "connect")
-        def prepare(connection: Any, _record: Any) -> None:
-            widen(connection.pgconn.socket)
-
-        return engine
+        return sa.create_engine(url, poolclass=NullPool, connect_args=arguments)
 
     def writers(self, connection: sa.Connection, plan: TablePlan) -> Mapping[str, TableWriter]:
         """Writers over one psycopg cursor."""
