@@ -12,13 +12,20 @@ from functools import partial
 
 from tests.benchmarks.dataset import FOLDER, Dataset, make_dataset
 from tests.benchmarks.goals import goal_of
-from tests.benchmarks.orders_database import OrdersDatabase, copy_clean, merge_clean, orders_database
+from tests.benchmarks.orders_database import (
+    OrdersDatabase,
+    copy_clean,
+    copy_clean_halves,
+    merge_clean,
+    orders_database,
+)
 from tests.benchmarks.orders_work import COLD, DRY_RUN, IMPORT, TWO, UPSERT
 from tests.benchmarks.results import Figures, record
 from tests.benchmarks.rounds import Measurement, Results, alternate, in_new_process, sizes, summary, timed, times
 
 COPY, MERGE = "COPY of the clean rows", "COPY and MERGE by hand, half of the rows there"
-RIVALS = {IMPORT: COPY, DRY_RUN: COPY, COLD: COPY, TWO: COPY, UPSERT: MERGE}
+HALVES = "COPY of their two halves at a time"
+RIVALS = {HALVES: COPY, IMPORT: COPY, DRY_RUN: COPY, COLD: COPY, TWO: COPY, UPSERT: MERGE}
 
 
 def by_hand(load: Callable[[str, Dataset], None], dsn: str, data: Dataset) -> Measurement:
@@ -45,6 +52,7 @@ def measure(database: OrdersDatabase, rows: int, rounds: int) -> Results:
 
     half = partial(database.half_fill, data)
     ways = {COPY: partial(one, database.empty, partial(by_hand, copy_clean, database.dsn, data))}
+    ways[HALVES] = partial(one, database.empty, partial(by_hand, copy_clean_halves, database.dsn, data))
     for way in (IMPORT, DRY_RUN, COLD, TWO):
         ways[way] = partial(one, database.empty, ours(way), writes=way != DRY_RUN)
     ways[MERGE] = partial(one, half, partial(by_hand, merge_clean, database.dsn, data))
