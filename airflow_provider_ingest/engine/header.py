@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import polars as pl
 
@@ -12,7 +12,7 @@ from airflow_provider_ingest.exceptions import ConfigError, SchemaMismatch
 from airflow_provider_ingest.importers.config import IngestConfig
 from airflow_provider_ingest.importers.schema import SchemaField
 from airflow_provider_ingest.importers.sourcing import schema_fields
-from airflow_provider_ingest.importers.suggestions import did_you_mean, listed
+from airflow_provider_ingest.importers.suggestions import did_you_mean, listed, look_alikes
 
 
 def expected_fields(config: IngestConfig) -> dict[str, SchemaField]:
@@ -71,10 +71,18 @@ def _read_fields(table: TablePlan) -> Iterator[tuple[str, ...]]:
     yield from ((nested.key,) for nested in table.nested)
 
 
-def _message(missing: Iterable[tuple[str, ...]], columns: Sequence[str]) -> str:
-    parts = []
-    for names in missing:
-        also = f" (or {listed(names[1:])})" if names[1:] else ""
-        parts.append(f'"{names[0]}"{also}.{did_you_mean(names[0], columns)}')
-    what = "the field" if len(parts) == 1 else f"{len(parts)} fields that the importer reads:"
-    return f"The file lacks {what} {' '.join(parts)} It has {listed(columns) if columns else 'no columns'}."
+def _message(missing: Sequence[tuple[str, ...]], columns: Sequence[str]) -> str:
+    has = f"It has {listed(columns) if columns else 'no columns'}."
+    if len(missing) == 1:
+        name, *others = missing[0]
+        also = f" (or {listed(others)})" if others else ""
+        return f'The file lacks the field "{name}"{also}.{did_you_mean(name, columns)} {has}'
+    named = ", ".join(_with_notes(names, columns) for names in missing)
+    return f"The file lacks {len(missing)} fields that the importer reads: {named}. {has}"
+
+
+def _with_notes(names: tuple[str, ...], columns: Sequence[str]) -> str:
+    """A field with the other names that it may have and the one that may have been meant."""
+    notes = [f"or {listed(names[1:])}"] if names[1:] else []
+    notes += [f'did you mean "{alike}"?' for alike in look_alikes(names[0], columns, most=1)]
+    return f'"{names[0]}"' + (f" ({'; '.join(notes)})" if notes else "")

@@ -65,8 +65,8 @@ def test_missing_columns_are_named_with_those_that_look_like_them() -> None:
     with pytest.raises(SchemaMismatch) as raised:
         check(config, ["Customer_Name", "prize", "qty"])
     message = str(raised.value)
-    assert '"customer name". Did you mean "Customer_Name"?' in message
-    assert '"price" (or "amount"). Did you mean "prize"?' in message
+    assert '"customer name" (did you mean "Customer_Name"?), ' in message
+    assert '"price" (or "amount"; did you mean "prize"?). ' in message
     assert 'It has "Customer_Name", "prize", "qty".' in message
 
 
@@ -89,8 +89,8 @@ def test_fields_that_only_steps_read_are_missed_too() -> None:
     with pytest.raises(SchemaMismatch) as raised:
         check(config, ["price", "costs", "limits"])
     message = str(raised.value)
-    assert '"cost". Did you mean "costs"?' in message
-    assert '"limit". Did you mean "limits"?' in message
+    assert '"cost" (did you mean "costs"?)' in message
+    assert '"limit" (did you mean "limits"?)' in message
 
 
 def test_an_alias_of_a_required_field_is_enough() -> None:
@@ -114,6 +114,16 @@ def test_fields_that_steps_and_expressions_read_must_be_there() -> None:
     )
     with pytest.raises(SchemaMismatch, match=r'2 fields that the importer reads: "y".* "z"'):
         check(config, ["x"])
+
+
+def test_missing_fields_are_told_in_one_sentence_with_what_was_meant_by_each() -> None:
+    config = importer().map("nmae", "a").map(["sku", "article"], "b")
+    with pytest.raises(SchemaMismatch) as told:
+        check(config, ["name", "price"])
+    assert str(told.value) == (
+        'The file lacks 2 fields that the importer reads: "nmae" (did you mean "name"?), "sku" (or "article"). '
+        'It has "name", "price".'
+    )
 
 
 def test_in_json_a_field_that_no_row_has_is_null_and_a_warning() -> None:
