@@ -36,7 +36,7 @@ class IngestRow(Base):
     __tablename__ = "ingest_rows"
 
     run_id: Mapped[int] = mapped_column(BigId, primary_key=True, autoincrement=False)
-    row_number: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    row_number: Mapped[int] = mapped_column("row_number", BigInteger, primary_key=True, autoincrement=False, quote=True)
     chunk_index: Mapped[int] = mapped_column(Integer)
     line_number: Mapped[int | None] = mapped_column(BigInteger)
     status: Mapped[str] = mapped_column(String(16))

@@ -69,7 +69,8 @@ def write_rows(session: Session, run_id: int, index: int, rows: pl.DataFrame, *,
         for part in frame.iter_slices(SLICE):
             connection.exec_driver_sql(statement, part.rows())
     else:
-        statement = f"INSERT INTO {ROWS.name} ({', '.join(COLUMNS)}) VALUES (:{', :'.join(COLUMNS)})"
+        quoted = map(connection.dialect.identifier_preparer.format_column, ROWS.c[COLUMNS])
+        statement = f"INSERT INTO {ROWS.name} ({', '.join(quoted)}) VALUES (:{', :'.join(COLUMNS)})"
         for part in frame.iter_slices(SLICE):
             connection.execute(text(statement), part.to_dicts())
 

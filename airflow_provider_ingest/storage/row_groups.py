@@ -33,6 +33,20 @@ EXISTS (
      OR substr(field.key || '\: ' || message.value, 1, length(:message_start)) = :message_start
 )
 """
+_MYSQL = r"""
+EXISTS (
+  SELECT 1
+  FROM JSON_TABLE(JSON_KEYS(ingest_rows.errors, '$.validation'), '$[*]' COLUMNS (name LONGTEXT PATH '$')) AS field,
+       JSON_TABLE(
+         JSON_EXTRACT(ingest_rows.errors, CONCAT('$.validation.', JSON_QUOTE(field.name))),
+         '$[*]' COLUMNS (line LONGTEXT PATH '$')
+       ) AS message
+  WHERE CAST(CONCAT(field.name, '\: ', message.line) AS BINARY) = CAST(:message_group AS BINARY)
+     OR LEFT(CAST(CONCAT(field.name, '\: ', message.line) AS BINARY), LENGTH(:message_start))
+        = CAST(:message_start AS BINARY)
+)
+"""
+_LOOKED_THROUGH = {"postgresql": _POSTGRESQL, "sqlite": _SQLITE, "mysql": _MYSQL, "mariadb": _MYSQL}
 
 
 def has_failed(session: Session, run_id: int) -> ColumnElement[bool]:
@@ -54,6 +68,6 @@ def in_group(session: Session, run_id: int, group: str) -> list[ColumnElement[bo
     general = ROWS.c.message == group[:MESSAGE_LENGTH]
     if session.execute(select(ROWS.c.row_number).where(ROWS.c.run_id == run_id, general).limit(1)).first():
         return [general]
-    looked_through = _POSTGRESQL if session.get_bind().dialect.name == "postgresql" else _SQLITE
+    looked_through = _LOOKED_THROUGH[session.get_bind().dialect.name]
     condition = text(looked_through).bindparams(message_group=group, message_start=group + DETAIL_START)
     return [has_failed(session, run_id), condition]  # type: ignore[list-item]  # a text is a condition to WHERE

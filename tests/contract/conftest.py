@@ -1,4 +1,4 @@
-"""Run stores under test: in memory, on SQLite, on PostgreSQL by both drivers."""
+"""Run stores under test: in memory, on SQLite, on PostgreSQL by both drivers, on MariaDB."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def postgres_database(postgres_server: str) -> Iterator[str]:
         connection.execute("DROP DATABASE contract WITH (FORCE)")
 
 
-@pytest.fixture(params=["memory", "sqlite", "psycopg", "psycopg2"])
+@pytest.fixture(params=["memory", "sqlite", "psycopg", "psycopg2", "mariadb"])
 def new_store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[StoreFactory]:
     """Each call gives another store over the same runs, as another process would have."""
     if request.param == "memory":
@@ -41,6 +41,9 @@ def new_store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[StoreF
         return
     if request.param == "sqlite":
         engine = create_engine(f"sqlite:///{tmp_path}/ingest.db")
+        metadata.create_all(engine)
+    elif request.param == "mariadb":
+        engine = create_engine(request.getfixturevalue("mariadb_url"))
         metadata.create_all(engine)
     else:
         url = make_url(request.getfixturevalue("postgres_database"))
