@@ -33,6 +33,9 @@ _UNUSUAL_PRICE = 0.8
 _BLANK_PRICE = 0.9
 _UNUSUAL_QUOTES = "`|~^*$%#"
 _LINES_LOOKED_AT = 40
+_NAME = re.compile(r"[^\W\d]\w*(?:[ .-]\w+){0,3}")
+_LEAST_NAMES = 3
+_SURE = (",", ";", "\t", "|")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +91,7 @@ def find_dialect(sample: bytes, options: CsvOptions) -> Dialect:
             score = _score(sample, dialect)
             if best is None or score > best_score * 1.0001:
                 best, best_score = dialect, score
-    if best is None or (best_score < _LEAST_SCORE and not options.delimiter):
+    if best is None or (best_score < _LEAST_SCORE and not options.delimiter and not _is_below_names(sample, best)):
         return _single_column(sample, options)
     return best
 
@@ -121,6 +124,18 @@ def _is_between_names_and_values(lines: list[str], mark: str) -> bool:
     kinds = [[kind_of(cell) for cell in row] for row in rows]
     below = [any(is_value(row[place]) for row in kinds[1:]) for place in range(len(rows[0]))]
     return all(kind == "words" for kind in kinds[0]) and any(below)
+
+
+def _is_below_names(sample: bytes, dialect: Dialect) -> bool:
+    """Whether the first record is nothing but names, three or more, and each other one has several fields or is broken:
+    a table, however uneven its rows are. Words of a sentence may look so between blanks and colons.
+    """
+    if dialect.delimiter not in _SURE:
+        return False
+    first, *others = sample_records(sample, grammar(dialect), _LINES_LOOKED_AT)
+    names = first.texts()
+    is_head = len(set(names)) == len(names) >= _LEAST_NAMES and all(map(_NAME.fullmatch, names))
+    return is_head and bool(others) and all(record.cells is None or len(record.cells) > 1 for record in others)
 
 
 def _is_doubled(sample: bytes, delimiter: str) -> bool:

@@ -27,9 +27,26 @@ def test_an_unusual_quote_is_found_around_the_fields(quote: str, tmp_path: Path)
     assert (table.facts["quote"], [list(table.columns), *table.records()]) == (quote, ROWS)
 
 
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+def test_uneven_and_broken_rows_below_names_are_still_a_table(delimiter: str, tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    lines = [
+        "sku,name,kind,price,is_active,country,note",
+        "A-1,x,Garden,1",
+        "A-2,x,Garden,1,1,yes,,too,many",
+        '"A-3,open',
+    ]
+    path.write_text("".join(line.replace(",", delimiter) + "\n" for line in lines))
+    table = read_table(path)
+    assert len(table.columns) == 7
+    assert table.malformed.height == 3
+
+
 @pytest.mark.parametrize(
     "text",
     [
+        "it was so\nand they all went home again\nyes\n",
+        "Rome, Paris, Berlin\nI was there once, in spring\nnever\n",
         "date\n01/02/2024\n03/04/2024\n",
         "01/02/2024\n03/04/2024\n",
         "path\n/usr/lib/x\n/usr/lib/y\n",
