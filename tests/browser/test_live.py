@@ -36,6 +36,11 @@ def test_a_run_is_watched_and_cancelled(pages: Pages, airflow: AirflowServer, ga
     run_id = page.url.rsplit("/", 1)[-1]
 
     page.get_by_role("button", name="Cancel").click()
+    page.get_by_role("button", name="Let it run").click()
+    page.get_by_role("button", name="Cancel").click()
+    assert violations(page) == []
+    assert airflow.get(f"{API}/{run_id}").json()["data"]["status"] == "processing", "nothing was cancelled yet"
+    page.get_by_role("button", name="Cancel this run").click()
     expect(page.locator("[data-status=cancelling]").first).to_be_visible(timeout=PATIENCE)
     gate.touch()
     expect(page.locator("[data-status=cancelled]").first).to_be_visible(timeout=2 * PATIENCE)

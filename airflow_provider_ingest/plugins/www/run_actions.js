@@ -34,6 +34,22 @@ function FileButton({ label, disabled, onFile }) {
   );
 }
 
+/** Cancel, which asks before it does: a mistaken click shall not end hours of work. */
+function Cancel({ run, disabled, onCancel }) {
+  const [isAsking, setAsking] = useState(false);
+  const button = (label, onClick, extra) =>
+    h(C.Button, { size: "sm", variant: "outline", disabled, onClick, ...extra }, label);
+  if (run.status === "cancelling") return button("Cancelling…", null, { colorPalette: "danger", disabled: true });
+  if (!isAsking) return button("Cancel", () => setAsking(true), { colorPalette: "danger" });
+  return h(
+    C.HStack,
+    { gap: 2, wrap: "wrap" },
+    h(C.Text, { fontSize: "sm" }, "Chunks at work finish, and what is written stays."),
+    button("Cancel this run", onCancel, { colorPalette: "danger", variant: "solid", autoFocus: true }),
+    button("Let it run", () => setAsking(false)),
+  );
+}
+
 /**
  * The buttons of a run.
  * @param {{run: any, onChange: () => void, onError: (error: Error|null) => void}} props
@@ -66,9 +82,7 @@ export function Actions({ run, onChange, onError }) {
     h(C.Button, { key: label, size: "sm", variant: "outline", disabled: busy, onClick, ...extra }, label);
   const buttons = [];
   if (can.cancel) {
-    const isAsked = run.status === "cancelling";
-    const label = isAsked ? "Cancelling…" : "Cancel";
-    buttons.push(button(label, cancel, { colorPalette: "danger", disabled: busy || isAsked }));
+    buttons.push(h(Cancel, { key: "cancel", run, disabled: busy, onCancel: cancel }));
   }
   if (can.retry) {
     if (!run.is_dry_run) {
