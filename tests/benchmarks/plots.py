@@ -98,6 +98,8 @@ def memory(entry: Entry) -> str:
     bars = []
     for kind, figures in (("other", entry["rivals"]), ("ours", entry["figures"])):
         for name, one in figures.items():
+            if "megabytes" not in one:  # COPY stands there for its time
+                continue
             value, goal = one["megabytes"], _limit("growth", name, "megabytes")
             label = name.replace(CHUNKS, "import")
             bars.append(Bar(label=label, value=value, shown=f"{value:.0f} MB", kind=kind, goal=goal))

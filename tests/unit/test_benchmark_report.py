@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 from tests.benchmarks.bar_chart import Bar, bar_chart
 from tests.benchmarks.bench_pipeline import COPY, MERGE, RIVALS
 from tests.benchmarks.goals import goals_table
-from tests.benchmarks.plots import pipeline
+from tests.benchmarks.plots import memory, pipeline
 from tests.benchmarks.report import with_results
 from tests.benchmarks.results import largest
 from tests.benchmarks.whole_runs import beyond_own, chunks_table, table
@@ -84,6 +84,13 @@ def test_the_chart_of_the_pipeline_has_a_line_for_each_way() -> None:
     chart = ElementTree.fromstring(pipeline(entry(1.3)))
     shown = [element.text for element in chart.iter("{http://www.w3.org/2000/svg}text")]
     assert shown.count("1.30") == len(RIVALS)
+
+
+def test_the_chart_of_memory_leaves_out_what_was_measured_for_its_time_alone() -> None:
+    grown = entry(1.0) | {"figures": {"plan": ONE, "COPY": {"seconds": 2.0}}, "rivals": {"COPY": {"seconds": 1.0}}}
+    shown = [element.text for element in ElementTree.fromstring(memory(grown)).iter()]
+    assert "plan" in shown
+    assert "COPY" not in shown
 
 
 def test_a_whole_run_is_told_beside_one_of_a_tenth_and_beyond_what_airflow_takes_itself() -> None:
