@@ -39,8 +39,7 @@ def reflect_table(inspector: sa.Inspector, model: Any) -> sa.Table:
     schema, name = table_name(model)
     declared = declared_table(model)
     try:
-        found = sa.Table(name, sa.MetaData(), schema=schema)
-        inspector.reflect_table(found, None, resolve_fks=False)
+        found = _table(inspector, schema, name)
     except sa.exc.NoSuchTableError:
         raise TargetError(_no_such_table(inspector, schema, name, declared)) from None
     missing = (
@@ -57,6 +56,45 @@ def reflect_table(inspector: sa.Inspector, model: Any) -> sa.Table:
             f"It has {', '.join(column.name for column in found.columns)}. To add what is missing: {kinds}"
         )
     return found
+
+
+def _table(inspector: sa.Inspector, schema: str | None, name: str) -> sa.Table:
+    """The table with its columns, primary key and foreign keys.
+
+    The inspector remembers what it was asked in this way; its own ``reflect_table`` asks for comments and options as
+    well, and what it was told is asked once more by whoever needs keys and indexes by name: twice as many questions,
+    which the first rows of each chunk wait for.
+    """
+    table = sa.Table(name, sa.MetaData(), schema=schema)
+    name, schema = table.name, table.schema  # as all others say them: else nothing is found of what was remembered
+    columns = inspector.get_columns(name, schema=schema)
+    if not columns:
+        raise sa.exc.NoSuchTableError(name)
+    for column in columns:
+        table.append_column(_reflected(column))
+    primary = inspector.get_pk_constraint(name, schema=schema)
+    table.append_constraint(sa.PrimaryKeyConstraint(*primary["constrained_columns"]))
+    for one in inspector.get_foreign_keys(name, schema=schema):
+        referred = [part for part in (one["referred_schema"], one["referred_table"]) if part]
+        remote = [".".join((*referred, column)) for column in one["referred_columns"]]
+        table.append_constraint(sa.ForeignKeyConstraint(one["constrained_columns"], remote, link_to_name=True))
+    return table
+
+
+def _reflected(told: Any) -> sa.Column[Any]:
+    """A column as the inspector tells of it."""
+    filled: list[Any] = []
+    default = told.get("default")
+    if isinstance(default, str):
+        default = sa.DefaultClause(sa.text(default))
+    if default is not None:
+        filled.append(default)
+    if "computed" in told:
+        filled.append(sa.Computed(**told["computed"]))
+    if "identity" in told:
+        filled.append(sa.Identity(**told["identity"]))
+    known = {name: told[name] for name in ("nullable", "autoincrement") if name in told}
+    return sa.Column(told["name"], told["type"], *filled, **known)
 
 
 def _no_such_table(inspector: sa.Inspector, schema: str | None, name: str, declared: sa.Table | None) -> str:
