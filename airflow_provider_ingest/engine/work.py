@@ -56,14 +56,14 @@ def work_chunk(
     :param check_rejects: called with the chunk's counts and errors after each batch; what it raises ends the chunk
         unwritten.
     """
-    plan = compile_plan(config, target.shape(), target.child_shapes())
-    with RowHandlers(config.handlers, run) as handlers:
+    with _behind("ingest-read") as reader, RowHandlers(config.handlers, run) as handlers:
+        reading = _Reading(reader, iter(batches))
         with target.open_chunk(run_key, chunk.index, dry_run=run.is_dry_run) as transaction:
             outcome = transaction.recorded
             if outcome is None:
                 store.start_chunk(run.id, chunk.index)
                 work = _ChunkWork(
-                    plan=plan,
+                    plan=compile_plan(config, target.shape(), target.child_shapes()),
                     run=run,
                     index=chunk.index,
                     store=store,
@@ -72,7 +72,7 @@ def work_chunk(
                     row_log=config.row_log or row_log or "failed",
                     check_rejects=check_rejects,
                 )
-                outcome = work.through(iter(batches))
+                outcome = work.through(reading)
                 transaction.commit(outcome)
         store.finish_chunk(run.id, chunk.index, outcome)
         for warning in handlers.deliver():
@@ -83,6 +83,30 @@ def work_chunk(
 def _behind(name: str) -> ThreadPoolExecutor:
     """A thread for what the database does not wait for."""
     return ThreadPoolExecutor(1, name, stay_behind)
+
+
+class _Reading:
+    """The next batch of a chunk, read by a thread of its own; the first one while the target is opened."""
+
+    def __init__(self, reader: ThreadPoolExecutor, batches: Iterator[RowBatch]) -> None:
+        self._reader = reader
+        self._batches = batches
+        self._next = self._read()
+
+    def _read(self) -> Future[RowBatch | None]:
+        return self._reader.submit(next, self._batches, None)
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the next batch is there."""
+        return self._next.done()
+
+    def next(self) -> RowBatch | None:
+        """The next batch as soon as it is there, and ``None`` behind the last one; the one after it is begun."""
+        batch = self._next.result()
+        if batch is not None:
+            self._next = self._read()
+        return batch
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,24 +148,22 @@ class _ChunkWork:
     logging: Future[None] | None = None
     appending: Future[None] | None = None
 
-    def through(self, batches: Iterator[RowBatch]) -> ChunkOutcome:
+    def through(self, reading: _Reading) -> ChunkOutcome:
         """Work all batches."""
         started = time.monotonic()
         with _behind("ingest-append") as appender, _behind("ingest-log") as logger:
-            for work in self._processed(batches):
+            for work in self._processed(reading):
                 self._finish(work, logger, appender)
             self._await_log()
             self._await_append()
         return ChunkOutcome(counts=self.counts, errors=self.errors, duration=round(time.monotonic() - started, 3))
 
-    def _processed(self, batches: Iterator[RowBatch]) -> Iterator[_Processed]:
+    def _processed(self, reading: _Reading) -> Iterator[_Processed]:
         """The batches with what became of them, ahead of the consumer; only this thread uses the database."""
         lookups, memory = Lookups(self.plan.table, self.transaction), Memory()
         working: deque[Future[_Processed]] = deque()
-        with _behind("ingest-read") as reader, _behind("ingest-transform") as worker:
-            reading = reader.submit(next, batches, None)
-            while (batch := reading.result()) is not None:
-                reading = reader.submit(next, batches, None)
+        with _behind("ingest-transform") as worker:
+            while (batch := reading.next()) is not None:
                 if lookups.asks_ahead and working:
                     working[-1].result()  # what it looked up may be forgotten when the next keys are asked for
                 lookups.prepare(batch)
@@ -149,7 +171,7 @@ class _ChunkWork:
                     yield self._prepared(batch, lookups, memory)
                     continue
                 working.append(worker.submit(self._prepared, batch, lookups, memory))
-                while len(working) > AHEAD or (len(working) > 1 and not reading.done()):
+                while len(working) > AHEAD or (len(working) > 1 and not reading.is_done):
                     yield working.popleft().result()
             while working:
                 yield working.popleft().result()

@@ -75,8 +75,7 @@ class SqlTarget(ABC):
     def plan(self) -> TablePlan:
         """The tables, looked up in the database once."""
         with self.reaching(), self.engine.connect() as connection:
-            self._has_markers = self._commits.exists(connection)  # over this connection, to spare another one
-            return plan_tables(connection, self._tables, self.sql_types)
+            return self._looked_up(connection)
 
     def shape(self) -> TableShape:
         """The table's columns, keys and constraints."""
@@ -143,10 +142,20 @@ class SqlTarget(ABC):
     def _commits(self) -> Commits:
         return Commits(self._tables.schema)
 
+    def _looked_up(self, connection: sa.Connection) -> TablePlan:
+        """The tables, and whether there are markers, asked over one connection."""
+        self._has_markers = self._commits.exists(connection)
+        return plan_tables(connection, self._tables, self.sql_types)
+
     @contextmanager
     def _open(self, run_key: str, index: int, *, dry_run: bool) -> Iterator[SqlChunk]:
-        plan, staging = self.plan, None
+        staging = None
         with self.reaching(), ExitStack() as opening:
+            connection = opening.enter_context(self.connect())
+            if "plan" not in vars(self):
+                self.plan = self._looked_up(connection)
+                connection.rollback()  # what was asked has begun a transaction
+            plan = self.plan
             if not dry_run:
                 if not self._has_markers:
                     self._commits.create(self.engine)
@@ -154,7 +163,6 @@ class SqlTarget(ABC):
                 if self._tables.is_atomic and index != PUBLISHED:
                     staging = Staging(self._commits.table.schema, run_key)
                     ensure_table(self.engine, staging.table)
-            connection = opening.enter_context(self.connect())
             transaction = connection.begin()
             self.lock(connection, run_key, index, dry_run=dry_run)
             self.check_at_once(connection)
