@@ -49,13 +49,15 @@ class BatchWriter:
         if batch.children:
             return batch
         root = _numbered(batch.records)
-        return replace(batch, ahead=(root, self._writers[""].prepare(root.drop(ROW_NUMBER), batch.conditional)))
+        rows = root.drop(ROW_NUMBER)
+        return replace(batch, ahead=(root, rows, self._writers[""].prepare(rows, batch.conditional)))
 
     def write(self, batch: RecordBatch, *, want_ends: bool) -> WriteResult:
         """Write a batch. A refused nested row fails its root row as a whole: what was written of it is
         taken back, and the rest is written again.
         """
-        root, prepared = batch.ahead or (_numbered(batch.records), None)
+        # the database waits while these lines run: what can be done ahead of them is done there
+        root, rows, prepared = batch.ahead or (_numbered(batch.records), None, None)
         failures = pl.DataFrame(schema=FAILURES)
         while True:
             remaining = root
@@ -63,7 +65,7 @@ class BatchWriter:
                 remaining = root.filter(~pl.col(ROW_NUMBER).is_in(failures.get_column(ROW_NUMBER).implode()))
             try:
                 with self._attempt() if batch.children else nullcontext():
-                    tally = self._write_root(remaining, batch, want_ends, prepared)
+                    tally = self._write_root(remaining, rows, batch, want_ends, prepared)
                 break
             except _ChildRefused as refused:
                 failures = pl.concat([failures, refused.failures])
@@ -80,14 +82,21 @@ class BatchWriter:
             created=tally.created_count,
             updated=tally.updated_count,
             skipped=tally.skipped_count,
-            refused=failures.sort(ROW_NUMBER, maintain_order=True),
+            refused=failures.sort(ROW_NUMBER, maintain_order=True) if failures.height > 1 else failures,
             ends=ends,
         )
 
-    def _write_root(self, root: pl.DataFrame, batch: RecordBatch, want_ends: bool, prepared: Prepared | None) -> Tally:
+    def _write_root(
+        self,
+        root: pl.DataFrame,
+        rows: pl.DataFrame | None,
+        batch: RecordBatch,
+        want_ends: bool,
+        prepared: Prepared | None,
+    ) -> Tally:
         has_children = bool(batch.children)
         tally = self._writers[""].write(
-            root.drop(ROW_NUMBER),
+            root.drop(ROW_NUMBER) if rows is None else rows,
             batch.conditional,
             want_ends=want_ends or has_children,
             references=_referred(self._plan, batch.children),
