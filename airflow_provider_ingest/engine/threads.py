@@ -16,8 +16,8 @@ POLARS_MEMORY = "_RJEM_MALLOC_CONF"
 ONE_ARENA = "narenas:1"
 """One pool for all threads: what one of them gave back serves the next, where each would keep some for itself."""
 
-BEHIND = 5
-"""How much nicer a thread behind the one that feeds the database is: a third of its share where both want a core."""
+BEHIND = 10
+"""How much nicer a thread behind the one that feeds the database is: a tenth of its share where both want a core."""
 
 
 def keep_to_own_threads() -> None:

@@ -23,7 +23,7 @@ from airflow_provider_ingest.runs.records import ChunkPlan
 EMPTY_FILE = "The file is empty."
 
 _TOO_WIDE = f"The file has more than {LIMITS.columns:,} columns."
-_BLOCK = 1 << 20
+_BLOCK = 256 << 10
 _LINES_IN_SAMPLE = 3
 _HINT = re.compile(rb"(?i)sep=([\x09\x20-\x7e])\r?\n")
 _BOM = b"\xef\xbb\xbf"
