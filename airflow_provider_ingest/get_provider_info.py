@@ -94,7 +94,8 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "boolean",
         "False",
         "True",
-        "Whether URL sources may fetch from private, loopback and link-local addresses.",
+        "Whether URL sources may fetch from private, loopback and link-local addresses; never from those at which "
+        "clouds hand out credentials.",
     ),
     "url_timeout": _option(
         "float",

@@ -28,20 +28,46 @@ the address at which Azure speaks to its machines.
 """
 
 
+_CREDENTIALS = tuple(
+    map(
+        ipaddress.ip_network,
+        ("169.254.169.254/32", "169.254.170.0/24", "fd00:ec2::/32", "100.100.100.200/32", "168.63.129.16/32"),
+    )
+)
+"""Where clouds hand a machine its credentials: Amazon, Google, Azure, Oracle and others at the first address, Amazon's
+containers at the second, Amazon by IPv6, Alibaba, Azure's own.
+"""
+
+
 def is_public(address: Address) -> bool:
     """Whether an address belongs to the public internet, whatever it is wrapped in.
 
     >>> [is_public(ipaddress.ip_address(a)) for a in ("1.1.1.1", "169.254.169.254", "::1", "::ffff:10.0.0.1")]
     [True, False, False, False]
     """
-    if isinstance(address, ipaddress.IPv6Address):
-        inner = address.ipv4_mapped or address.sixtofour or (address.teredo[1] if address.teredo else None)
-        if inner is None and any(address in network for network in _WRAPPED):
-            inner = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
-        if inner is not None:
-            return is_public(inner)
+    address = _unwrapped(address)
     is_closed = any(address in network for network in _CLOSED)
     return address.is_global and not address.is_multicast and not is_closed
+
+
+def hands_out_credentials(address: Address) -> bool:
+    """Whether whoever asks there is told a machine's credentials: no network of one's own holds files at it.
+
+    >>> [hands_out_credentials(ipaddress.ip_address(a)) for a in ("169.254.169.254", "::ffff:169.254.169.254", "10.0.0.1")]
+    [True, True, False]
+    """
+    address = _unwrapped(address)
+    return any(address in network for network in _CREDENTIALS)
+
+
+def _unwrapped(address: Address) -> Address:
+    """The IPv4 address that an IPv6 one holds, if it does."""
+    if not isinstance(address, ipaddress.IPv6Address):
+        return address
+    inner = address.ipv4_mapped or address.sixtofour or (address.teredo[1] if address.teredo else None)
+    if inner is None and any(address in network for network in _WRAPPED):
+        inner = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
+    return inner or address
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +75,8 @@ class NetworkRules:
     """What URL sources may reach.
 
     :param allowed_hosts: names, ``*.example.org`` for any name below; empty for all.
-    :param allow_private: whether private, loopback and link-local addresses are reachable.
+    :param allow_private: whether private, loopback and link-local addresses are reachable; never those at which a cloud
+        hands out credentials.
     """
 
     allowed_hosts: tuple[str, ...] = ()
@@ -81,12 +108,15 @@ class NetworkRules:
             raise SourceError(f"The host {host!r} cannot be found.", retryable=True) from error
         pairs: list[tuple[socket.AddressFamily, str]] = [(family, str(at[0])) for family, _, _, _, at in found]
         addresses = list(dict.fromkeys(pairs))
-        for _, address in addresses:
-            if not self.allow_private and not is_public(ipaddress.ip_address(address.split("%")[0])):
+        for _, text in addresses:
+            address = ipaddress.ip_address(text.split("%")[0])
+            if not self.allow_private and not is_public(address):
                 raise SourceError(
                     f"The host {host!r} leads to a private or local address; "
                     "[ingest] allow_private_networks does not allow that."
                 )
+            if hands_out_credentials(address):
+                raise SourceError(f"The host {host!r} leads to an address at which a cloud hands out credentials.")
         return addresses
 
 

@@ -115,6 +115,12 @@ def test_only_http_and_https_are_read(hook, fetch, url):
         fetch(UrlHook(url, allow_private=True, pauses=()))
 
 
+@pytest.mark.parametrize("host", ["169.254.169.254", "[::ffff:169.254.169.254]", "[fd00:ec2::254]", "100.100.100.200"])
+def test_addresses_where_clouds_hand_out_credentials_stay_closed_to_private_networks_too(fetch, host):
+    with pytest.raises(SourceError, match="hands out credentials"):
+        fetch(UrlHook(f"http://{host}/latest/meta-data", allow_private=True, pauses=()))
+
+
 @pytest.mark.parametrize(
     "host",
     [
