@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import cast
-
 import polars as pl
 
 from airflow_provider_ingest.runs.failure import INVALID_DATA, Stage
@@ -43,33 +41,38 @@ def refused_rows(
     :param got: what came instead, shown as detail (cut after 100 characters).
     :param hide: the field is sensitive: show neither the value nor a message made of it.
     """
-    rows = sure(refusal.rows).arg_true()  # few of many: picking them costs less than filtering each column
-    message: str | pl.Series = refusal.message
-    if isinstance(message, pl.Series):
-        message = HIDDEN_MESSAGE if hide else message.gather(rows)
-    return pl.DataFrame(
-        {
-            ROW_NUMBER: numbers.gather(rows),
-            "stage": str(stage),
-            "code": refusal.code,
-            "field": field.gather(rows) if isinstance(field, pl.Series) else field,
-            "message": message,
-            "detail": None if got is None or hide else shown(got.gather(rows)),
-        },
-        schema=FAILURES,
+    rows = sure(refusal.rows)  # few of many: what is asked for below is asked of them alone, and at once
+    few = [numbers.filter(rows).alias(ROW_NUMBER)]
+    message: pl.Expr = pl.lit(refusal.message if isinstance(refusal.message, str) else HIDDEN_MESSAGE)
+    if isinstance(refusal.message, pl.Series) and not hide:
+        few.append(refusal.message.filter(rows).alias("message"))
+        message = pl.col("message")
+    path: pl.Expr = pl.lit(field, dtype=pl.String) if not isinstance(field, pl.Series) else pl.col("field")
+    if isinstance(field, pl.Series):
+        few.append(field.filter(rows).alias("field"))
+    detail = pl.lit(None, dtype=pl.String)
+    if got is not None and not hide:
+        few.append(as_text(got.filter(rows)).alias("got"))
+        detail = _GOT
+    return pl.DataFrame(few).select(
+        pl.col(ROW_NUMBER),
+        pl.lit(str(stage)).alias("stage"),
+        pl.lit(refusal.code).alias("code"),
+        path.alias("field"),
+        message.alias("message"),
+        detail.alias("detail"),
     )
 
 
-def shown(values: pl.Series) -> pl.Series:
-    """``got "…"`` for each value, cut where it is long; null for null and for empty text."""
-    text = as_text(values)
-    text = text.set(sure(text == ""), None)
-    if cast("int", text.str.len_bytes().max() or 0) > SHOWN_CHARACTERS:
-        ending = (text.str.len_chars() > SHOWN_CHARACTERS).replace_strict(
-            {True: "…", False: ""}, return_dtype=pl.String
-        )
-        text = text.str.head(SHOWN_CHARACTERS) + ending
-    return 'got "' + text + '"'
+_TOO_LONG = pl.col("got").str.len_chars() > SHOWN_CHARACTERS
+_GOT = pl.when(pl.col("got") != "").then(
+    pl.concat_str(
+        pl.lit('got "'),
+        pl.when(_TOO_LONG).then(pl.col("got").str.head(SHOWN_CHARACTERS) + "…").otherwise("got"),
+        pl.lit('"'),
+    )
+)
+"""``got "…"`` for each value, cut where it is long; null for null and for empty text."""
 
 
 def malformed_failures(malformed: pl.DataFrame) -> pl.DataFrame:

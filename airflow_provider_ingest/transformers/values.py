@@ -105,7 +105,7 @@ def distinct_if_few(values: pl.Series) -> pl.Series | None:
     head = values.head(1000)
     if head.n_unique() * 10 > head.len() * 9:
         return None
-    distinct = values.drop_nulls().unique()
+    distinct = (values.drop_nulls() if values.null_count() else values).unique()
     return distinct if distinct.len() * 2 <= values.len() else None
 
 

@@ -52,7 +52,7 @@ class Validator(ABC):
         passes = self.passes(values, rows)
         if not isinstance(passes, pl.Series) or passes.dtype != pl.Boolean or passes.len() != values.len():
             raise RunFailed(f"The validator {self.name} returned no Boolean column of {values.len()} rows.")
-        failed = ~passes.fill_null(True)
+        failed = ~(passes.fill_null(True) if passes.null_count() else passes)
         return (Refusal(rows=failed, code=self.code, message=self.message),) if failed.any() else ()
 
     def describe(self) -> Mapping[str, Any]:
