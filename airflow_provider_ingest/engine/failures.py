@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+
 import polars as pl
 
 from airflow_provider_ingest.runs.failure import INVALID_DATA, Stage

@@ -53,7 +53,7 @@ def is_public(address: Address) -> bool:
 def hands_out_credentials(address: Address) -> bool:
     """Whether whoever asks there is told a machine's credentials: no network of one's own holds files at it.
 
-    >>> [hands_out_credentials(ipaddress.ip_address(a)) for a in ("169.254.169.254", "::ffff:169.254.169.254", "10.0.0.1")]
+    >>> [hands_out_credentials(ipaddress.ip_address(a)) for a in ("169.254.169.254", "::ffff:a9fe:a9fe", "10.0.0.1")]
     [True, True, False]
     """
     address = _unwrapped(address)
