@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
 POLARS_THREADS = "POLARS_MAX_THREADS"
@@ -40,3 +41,13 @@ def stay_behind() -> None:
         thread = threading.get_native_id()
         with suppress(OSError):  # a sandbox that forbids it costs speed, not the chunk
             os.setpriority(os.PRIO_PROCESS, thread, os.getpriority(os.PRIO_PROCESS, thread) + BEHIND)
+
+
+def beside(name: str) -> ThreadPoolExecutor:
+    """A thread for what the chunk waits for as it waits for the database."""
+    return ThreadPoolExecutor(1, name)
+
+
+def behind(name: str) -> ThreadPoolExecutor:
+    """A thread for what the database does not wait for."""
+    return ThreadPoolExecutor(1, name, stay_behind)

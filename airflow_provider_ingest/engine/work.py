@@ -16,7 +16,7 @@ from airflow_provider_ingest.engine.handlers import RowHandlers
 from airflow_provider_ingest.engine.lookups import Lookups
 from airflow_provider_ingest.engine.plan import Plan, Processed, compile_plan
 from airflow_provider_ingest.engine.row_log import all_rows, failed_rows
-from airflow_provider_ingest.engine.threads import stay_behind
+from airflow_provider_ingest.engine.threads import behind, beside
 from airflow_provider_ingest.importers.config import IngestConfig
 from airflow_provider_ingest.runs.events import IngestRun
 from airflow_provider_ingest.runs.frames import ROW_NUMBER, RowBatch, WriteResult
@@ -29,6 +29,9 @@ PROGRESS_SECONDS = 0.5
 
 AHEAD = 3
 """Batches that are transformed before the one that is written has gone: one takes longer now and then."""
+
+MANY = 4
+"""Where one row of so many is logged, the chunk waits for its log as it does for the target."""
 
 RejectCheck = Callable[[Counts, Sequence[ErrorCount]], None]
 
@@ -56,7 +59,7 @@ def work_chunk(
     :param check_rejects: called with the chunk's counts and errors after each batch; what it raises ends the chunk
         unwritten.
     """
-    with _behind("ingest-read") as reader, RowHandlers(config.handlers, run) as handlers:
+    with behind("ingest-read") as reader, RowHandlers(config.handlers, run) as handlers:
         reading = _Reading(reader, iter(batches))
         with target.open_chunk(run_key, chunk.index, dry_run=run.is_dry_run) as transaction:
             outcome = transaction.recorded
@@ -78,11 +81,6 @@ def work_chunk(
         for warning in handlers.deliver():
             store.add_warning(run.id, warning)
     return outcome
-
-
-def _behind(name: str) -> ThreadPoolExecutor:
-    """A thread for what the database does not wait for."""
-    return ThreadPoolExecutor(1, name, stay_behind)
 
 
 class _Reading:
@@ -130,6 +128,20 @@ class _Processed:
     failed: _Failed
 
 
+class _LogThreads:
+    """A thread that makes logged rows ready and one that hands them to the store; neither begins unless it is used."""
+
+    def __init__(self, kind: Callable[[str], ThreadPoolExecutor]) -> None:
+        self.ready, self.append = kind("ingest-log"), kind("ingest-append")
+
+    def __enter__(self) -> _LogThreads:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.ready.shutdown()
+        self.append.shutdown()
+
+
 @dataclass(slots=True, kw_only=True)
 class _ChunkWork:
     """One attempt at a chunk."""
@@ -151,9 +163,9 @@ class _ChunkWork:
     def through(self, reading: _Reading) -> ChunkOutcome:
         """Work all batches."""
         started = time.monotonic()
-        with _behind("ingest-append") as appender, _behind("ingest-log") as logger:
+        with _LogThreads(behind) as few, _LogThreads(beside) as many:
             for work in self._processed(reading):
-                self._finish(work, logger, appender)
+                self._finish(work, few, many)
             self._await_log()
             self._await_append()
         return ChunkOutcome(counts=self.counts, errors=self.errors, duration=round(time.monotonic() - started, 3))
@@ -162,7 +174,7 @@ class _ChunkWork:
         """The batches with what became of them, ahead of the consumer; only this thread uses the database."""
         lookups, memory = Lookups(self.plan.table, self.transaction), Memory()
         working: deque[Future[_Processed]] = deque()
-        with _behind("ingest-transform") as worker:
+        with behind("ingest-transform") as worker:
             while (batch := reading.next()) is not None:
                 if lookups.asks_ahead and working:
                     working[-1].result()  # what it looked up may be forgotten when the next keys are asked for
@@ -183,7 +195,7 @@ class _ChunkWork:
             processed = replace(processed, records=self.transaction.prepare(processed.records))
         return _Processed(batch, processed, _Failed.of(processed.failures))
 
-    def _finish(self, work: _Processed, logger: ThreadPoolExecutor, appender: ThreadPoolExecutor) -> None:
+    def _finish(self, work: _Processed, few: _LogThreads, many: _LogThreads) -> None:
         """Write a batch and note what became of its rows: in few words, since the database waits for the next one."""
         batch, processed, failed = work.batch, work.processed, work.failed
         result: WriteResult | None = None
@@ -203,7 +215,8 @@ class _ChunkWork:
         if failed.rows:
             self.errors = limited([*self.errors, *failed.errors])
         self._await_log()
-        self.logging = logger.submit(self._log, appender, batch, processed, failures, result, self.counts)
+        threads = many if self.row_log == "all" or failed.rows * MANY > batch.rows else few
+        self.logging = threads.ready.submit(self._log, threads.append, batch, processed, failures, result, self.counts)
         self.handlers.set_aside(batch, processed.records, failures)
         if self.check_rejects is not None:
             self.check_rejects(self.counts, self.errors)
