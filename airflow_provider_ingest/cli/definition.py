@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from argparse import ArgumentTypeError
+from collections.abc import Callable
+
 from airflow.cli.cli_config import (
     ARG_OUTPUT,
     ARG_VERBOSE,
@@ -14,8 +17,27 @@ from airflow.cli.cli_config import (
 
 PACKAGE = "airflow_provider_ingest.cli"
 
+MAX_NUMBER = 2**63 - 1
+"""What a database takes as the id of a run or the number of a row."""
+
+MAX_HOURS = 876_000
+MAX_DAYS = 36_500
+"""A hundred years, as the settings have it."""
+
+
+def whole_number(least: int, most: int) -> Callable[[str], int]:
+    """The type of an argument: plain digits, from ``least`` to ``most``; anything else is wrong usage."""
+
+    def number(text: str) -> int:
+        if text.isascii() and text.isdecimal() and least <= int(text) <= most:
+            return int(text)
+        raise ArgumentTypeError(f"{text!r} is no whole number from {least} to {most:,}")
+
+    return number
+
+
 ARG_SLUG = Arg(("slug",), help="Slug of the importer")
-ARG_RUN = Arg(("run_id",), metavar="RUN", help="Id of the ingest run", type=int)
+ARG_RUN = Arg(("run_id",), metavar="RUN", help="Id of the ingest run", type=whole_number(1, MAX_NUMBER))
 ARG_FILE = Arg(
     ("--file",),
     help="File to import: a local one, or a path on the importer's disk. A local file that the workers may not read "
@@ -28,12 +50,20 @@ ARG_FAIL_ON_ERRORS = Arg(
     ("--fail-on-errors",), help="With --wait: exit with 1 also if single rows failed", action="store_true"
 )
 ARG_CORRECTED = Arg(("--file",), help="Corrected failed rows (the download, edited); default: as they were logged")
-ARG_HOURS = Arg(("--hours",), help="Delete files older than this (default: the setting prune_hours, 24)", type=int)
+ARG_HOURS = Arg(
+    ("--hours",),
+    help="Delete files older than this (default: the setting prune_hours, 24)",
+    type=whole_number(0, MAX_HOURS),
+)
 ARG_DAYS = Arg(
-    ("--days",), help="Delete rows of runs that ended longer ago (default: the setting prune_days, 30)", type=int
+    ("--days",),
+    help="Delete rows of runs that ended longer ago (default: the setting prune_days, 30)",
+    type=whole_number(0, MAX_DAYS),
 )
 ARG_ONLY_SHOW = Arg(("--dry-run",), help="Only say what would be deleted", action="store_true")
-ARG_ROW = Arg(("--row",), help="Number of the row in the original file", type=int, required=True)
+ARG_ROW = Arg(
+    ("--row",), help="Number of the row in the original file", type=whole_number(1, MAX_NUMBER), required=True
+)
 ARG_SAMPLE = Arg(("file",), metavar="FILE", help="A sample of the files to import: CSV, XLSX, JSON, NDJSON or Parquet")
 ARG_NAME = Arg(("--name",), help="Slug of the importer (default: from the file's name)")
 ARG_TABLE = Arg(("--table",), help="Target table, e.g. public.products (default: the slug)")

@@ -8,7 +8,6 @@ from typing import Any
 
 from airflow_provider_ingest.cli.entry import command, ingest
 from airflow_provider_ingest.cli.output import print_as
-from airflow_provider_ingest.exceptions import InvalidParameter
 from airflow_provider_ingest.settings import load_settings
 
 
@@ -17,7 +16,7 @@ def prune_files(args: Any) -> None:
     """Delete expired uploads and temporary files, never those of open runs."""
     from airflow_provider_ingest import bootstrap
 
-    before = datetime.now(UTC) - timedelta(hours=_age(args.hours, load_settings().prune_hours, "hours"))
+    before = datetime.now(UTC) - timedelta(hours=load_settings().prune_hours if args.hours is None else args.hours)
     with ingest() as service:
         open_runs = service.open_runs()
     keep = [name for run in open_runs for name in (run.key, run.payload, (run.file or {}).get("reference")) if name]
@@ -31,16 +30,8 @@ def prune_files(args: Any) -> None:
 @command
 def prune_rows(args: Any) -> None:
     """Delete the logged rows of runs that ended long ago."""
-    before = datetime.now(UTC) - timedelta(days=_age(args.days, load_settings().prune_days, "days"))
+    before = datetime.now(UTC) - timedelta(days=load_settings().prune_days if args.days is None else args.days)
     with ingest() as service:
         removed = service.prune_rows(before, dry_run=args.dry_run)
     document = {"rows": removed, "dry_run": args.dry_run}
     print_as(args.output, document, [document])
-
-
-def _age(given: int | None, configured: int, unit: str) -> int:
-    if given is None:
-        return configured
-    if not 0 <= given <= 1_000_000:
-        raise InvalidParameter(f"--{unit} is a whole number from 0.")
-    return given

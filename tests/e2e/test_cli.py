@@ -86,7 +86,8 @@ def test_a_file_on_the_disk_is_read_there(airflow: AirflowServer) -> None:
         (("run", "products", "--file", "/no/such.csv"), 1, "cannot be read"),
         (("status", "999999"), 1, "There is no run 999999."),
         (("cancel", "999999"), 1, "There is no run 999999."),
-        (("status", "abc"), 2, "invalid int value"),
+        (("status", "abc"), 2, "'abc' is no whole number from 1"),
+        (("prune-files", "--hours", "-1"), 2, "argument --hours: '-1' is no whole number from 0 to 876,000"),
         (("nonsense",), 2, "invalid choice"),
     ],
 )
