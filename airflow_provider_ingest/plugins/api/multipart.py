@@ -5,8 +5,10 @@ Starlette's own form parsing spools files to a temporary directory first; this o
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Protocol
+from urllib.parse import unquote_to_bytes
 
 from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
@@ -22,12 +24,17 @@ MAX_PARTS = 100
 FILE = "file"
 """Name of the form field that holds the file."""
 
+NO_FILE = f"The form field {FILE!r} is a text and no file: send it with a file name, with curl as -F {FILE}=@path."
+
+ENCODED_NAME = re.compile(rb"""filename\*\s*=\s*"?utf-8'[^']*'([^;"\s]+)""", re.IGNORECASE)
+"""How clients from before RFC 7578 send a file name that is not ASCII."""
+
 
 class FileSink(Protocol):
     """Where the bytes of the file go."""
 
-    def open(self, name: str | None) -> None:
-        """The file begins; ``name`` is what the client calls it."""
+    def open(self, name: str) -> None:
+        """The file begins; ``name`` is what the client calls it, empty if it has no name for it."""
 
     def write(self, block: bytes) -> None:
         """More of the file."""
@@ -105,14 +112,17 @@ class MultipartForm:
         self._header = (b"", b"")
 
     def _begin_data(self) -> None:
-        _, options = parse_options_header(self._headers.get(b"content-disposition", b""))
+        disposition = self._headers.get(b"content-disposition", b"")
+        _, options = parse_options_header(disposition)
         self._name = _text(options.get(b"name", b""))
         if self._name == FILE:
             if self.has_file:
                 raise invalid(FILE, "Send one file at a time.")
+            filename = options.get(b"filename", _encoded_name(disposition))
+            if filename is None:  # what every client sends with a file, and none with a text
+                raise invalid(FILE, NO_FILE)
             self.has_file = True
-            filename = options.get(b"filename")
-            self._sink.open(None if filename is None else _text(filename))
+            self._sink.open(_text(filename))
 
     def _data(self, data: bytes, start: int, end: int) -> None:
         if self._name == FILE:
@@ -137,6 +147,11 @@ class MultipartForm:
 def invalid(field: str, message: str) -> InvalidParameter:
     """The refusal of one field."""
     return InvalidParameter(message, ({"field": field, "message": message},))
+
+
+def _encoded_name(disposition: bytes) -> bytes | None:
+    found = ENCODED_NAME.search(disposition)
+    return unquote_to_bytes(found[1]) if found else None
 
 
 def _text(value: bytes) -> str:

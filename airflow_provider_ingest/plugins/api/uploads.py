@@ -67,7 +67,7 @@ class StagingSink:
         self.format: str | None = None
         self.name = FILE
 
-    def open(self, name: str | None) -> None:
+    def open(self, name: str) -> None:
         """Begin the file in the staging area."""
         self.name = _client_name(name) or FILE
         self._upload = self._staging.receive(name, max_bytes=self._max_bytes)
@@ -216,7 +216,7 @@ def _declared_length(request: Request) -> int:
     return int(declared) if declared.isdecimal() else 0
 
 
-def _client_name(name: str | None) -> str | None:
+def _client_name(name: str) -> str | None:
     """The last part of the client's file name, at most 255 characters, without control characters."""
-    last = (name or "").replace("\\", "/").rsplit("/", 1)[-1]
+    last = name.replace("\\", "/").rsplit("/", 1)[-1]
     return "".join(character for character in last if character.isprintable())[-255:] or None

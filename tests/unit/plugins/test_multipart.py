@@ -1,6 +1,11 @@
 from __future__ import annotations
 
+import io
+from collections.abc import Callable
+
+import httpx
 import pytest
+import requests
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,7 +22,7 @@ class Sink:
         self.content = b""
         self.is_complete = False
 
-    def open(self, name: str | None) -> None:
+    def open(self, name: str) -> None:
         self.name = name
 
     def write(self, block: bytes) -> None:
@@ -63,10 +68,41 @@ def test_a_field_that_stands_twice_is_refused_since_nobody_knows_which_counts() 
 
 @pytest.mark.parametrize(
     ("filename", "name"),
-    [("März.csv".encode(), "März.csv"), (b"M\xe4rz.csv", "März.csv"), (None, None), (b"", "")],
+    [("März.csv".encode(), "März.csv"), (b"M\xe4rz.csv", "März.csv"), (b"", "")],
 )
-def test_file_names_are_utf_8_or_latin_1_or_none(filename: bytes | None, name: str | None) -> None:
+def test_file_names_are_utf_8_or_latin_1_or_empty(filename: bytes, name: str) -> None:
     assert parsed(part("file", b"x", filename) + END)[1].name == name
+
+
+def test_an_old_clients_encoded_file_name_is_one_too() -> None:
+    plain = part("file", b"x", b"a.csv") + END
+    assert parsed(plain.replace(b'filename="a.csv"', b"filename*=utf-8''M%C3%A4rz.csv"))[1].name == "März.csv"
+
+
+def test_a_text_named_like_the_file_is_no_file_and_the_answer_says_how_to_send_one() -> None:
+    with pytest.raises(InvalidParameter, match="-F file=@path"):
+        parsed(part("file", b"products.csv") + END)
+
+
+def encoded_by_requests(content: bytes) -> tuple[bytes, str]:
+    request = requests.Request("POST", "http://x/", files={"file": io.BytesIO(content)}).prepare()
+    assert isinstance(request.body, bytes)
+    return request.body, str(request.headers["Content-Type"])
+
+
+def encoded_by_httpx(content: bytes) -> tuple[bytes, str]:
+    request = httpx.Request("POST", "http://x/", files={"file": io.BytesIO(content)})
+    return request.read(), request.headers["Content-Type"]
+
+
+@pytest.mark.parametrize("encoded", [encoded_by_requests, encoded_by_httpx])
+def test_a_file_that_a_client_has_no_name_for_is_a_file_still(encoded: Callable[..., tuple[bytes, str]]) -> None:
+    body, content_type = encoded(b"sku")
+    sink = Sink()
+    form = MultipartForm(content_type, sink)
+    form.feed(body)
+    form.finish()
+    assert (sink.content, sink.is_complete) == (b"sku", True)
 
 
 @given(st.integers(0, 120))
@@ -82,6 +118,7 @@ def test_a_body_that_ends_early_is_refused(length: int) -> None:
         b"",
         b"no form",
         part("other", b"x") + END,
+        part("file", b"x") + END,
         part("file", b"x", b"a") * 2 + END,
         part("file", b"x", b"a") + part("dry_run", b"x" * (MAX_FIELD + 1)) + END,
         part("a", b"") * (MAX_PARTS + 1) + END,
