@@ -37,6 +37,17 @@ class MappingBuilder:
         """What messages call this definition."""
         raise AttributeError("defined by the subclasses")
 
+    @property
+    def may_double(self) -> bool:
+        """Whether a row that is imported once more may be there twice, or an element nested in it: without a key
+        nothing tells that it is there. Below a record that is left as it is, so are its elements.
+        """
+        if self.key is None:
+            return True
+        if self.key.on_duplicate in (DuplicateStrategy.SKIP, DuplicateStrategy.FAIL):
+            return False
+        return any(nested.may_double for nested in self.nested)
+
     def map(self: Self, field: Field, attribute: str) -> Self:
         """Copy a source field to an attribute.
 

@@ -54,7 +54,8 @@ class StageOperator(IngestTask):
         log.info("Ingest run %s of importer %s%s", run.id, run.importer, " (dry run)" if run.is_dry_run else "")
         staging = bootstrap.staging()
         self._before_import(run, store, staging)
-        _warn_of_earlier_retries(run, store)
+        if self._config.may_double:
+            _warn_of_earlier_retries(run, store)
         if run.retry_of is not None and not run.payload:
             return {"ingest_run_id": run.id, "retry_of": run.retry_of}
         file = stage_source(self._source, run, store, staging)
@@ -140,7 +141,7 @@ class StageOperator(IngestTask):
 
 
 def _warn_of_earlier_retries(run: RunRecord, store: RunStore) -> None:
-    """Say which retries of the same run have imported rows: without a key these are now there twice."""
+    """Say which retries of the same run have imported rows: these are now there twice."""
     from airflow_provider_ingest.runs.records import RunFilter
 
     if run.retry_of is None or run.is_dry_run:

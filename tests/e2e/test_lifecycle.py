@@ -79,9 +79,25 @@ def test_failed_rows_are_retried_with_their_numbers_and_then_corrected(airflow: 
         ("F-3", 3),
     ]
 
-    answer = airflow.post(f"/api/v1/ingest/{second.id}/retry")
+    answer = airflow.post(f"/api/v1/ingest/{second.id}/retry", files=corrected)
     once_more = ended(airflow, "fixable", answer.json()["data"]["dag_run_id"])
-    assert once_more.summary["warnings"] == [f"Run {third.id} has imported 2 of these rows already."]
+    assert (once_more.counts.successful, once_more.summary["warnings"]) == (2, [])
+
+
+def test_a_second_retry_that_doubles_rows_warns_of_them(airflow: AirflowServer):
+    def ended_run(answer: Any) -> Any:
+        assert answer.status_code == 202, answer.text
+        return ended(airflow, "keyless", answer.json()["data"]["dag_run_id"])
+
+    upload = {"file": ("people.csv", "name,country\nAda,GB\nGrace,usa\n", "text/csv")}
+    first = ended_run(airflow.post("/api/v1/ingest/upload/keyless", files=upload))
+    download = airflow.get(f"/api/v1/ingest/{first.id}/failed-rows/download").text
+    corrected = {"file": ("corrected.csv", download.replace("usa", "US"), "text/csv")}
+    second = ended_run(airflow.post(f"/api/v1/ingest/{first.id}/retry", files=corrected))
+    assert (second.counts.created, second.summary["warnings"]) == (1, [])
+    third = ended_run(airflow.post(f"/api/v1/ingest/{first.id}/retry", files=corrected))
+    assert third.summary["warnings"] == [f"Run {second.id} has imported 1 of these rows already."]
+    assert airflow.rows("SELECT count(*) FROM customers WHERE full_name = 'Grace'") == [(2,)]
 
 
 def test_a_corrected_file_that_still_hides_a_sensitive_value_imports_nothing(airflow: AirflowServer):

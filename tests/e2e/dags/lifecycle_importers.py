@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from uuid import uuid4
+
 from gates import Diary, product
 from shop_tables import Customer
 
 from airflow_provider_ingest import IngestConfig, SourceType, ingest_dag
+from airflow_provider_ingest.validators import RegexValidator
 
 
 class Numbers:
@@ -30,6 +33,20 @@ gated = ingest_dag(
 fixable = ingest_dag("fixable", product(SourceType.UPLOAD).with_event_handler(Diary()))
 
 discreet = ingest_dag("discreet", product(SourceType.UPLOAD).sensitive("name"))
+
+
+def own_address(name):
+    return f"{name}-{uuid4().hex}@example.com"
+
+
+keyless = ingest_dag(
+    "keyless",
+    IngestConfig.for_(Customer, conn_id="demo_db")
+    .from_source(SourceType.UPLOAD)
+    .map_and_transform("name", "email", [own_address])
+    .map("name", "full_name")
+    .map_and_validate("country", "country", RegexValidator(r"^[A-Z]{2}$")),
+)
 
 strict = ingest_dag(
     "strict",

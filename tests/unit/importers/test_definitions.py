@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 from sqlalchemy import Column, Integer, MetaData, String, Table
 
-from airflow_provider_ingest import DuplicateStrategy, IngestConfig, SourceType
+from airflow_provider_ingest import DuplicateStrategy, IngestConfig, NestedConfig, SourceType
 from airflow_provider_ingest.importers.schema import SchemaField
 from airflow_provider_ingest.transformers import TrimTransformer
 from airflow_provider_ingest.validators import EmailValidator
@@ -54,6 +54,22 @@ def test_conditional_mappings_may_share_an_attribute() -> None:
 
 def test_a_key_may_be_composite_and_given_as_a_list() -> None:
     assert start().keyed_by("sku", "category_id").key == start().keyed_by(["sku", "category_id"]).key
+
+
+def test_rows_are_doubled_without_a_key_and_elements_below_a_record_that_is_updated() -> None:
+    def nesting(*key: str) -> IngestConfig:
+        def variants(variant: NestedConfig) -> NestedConfig:
+            mapped = variant.for_(Variant).map("size", "size")
+            return mapped.keyed_by(*key) if key else mapped
+
+        return start().map("SKU", "sku").nest("variants", variants)
+
+    assert start().map("SKU", "sku").may_double
+    assert not start().map("SKU", "sku").keyed_by("sku").may_double
+    assert nesting().keyed_by("sku").may_double
+    assert not nesting("size").keyed_by("sku").may_double
+    for leaving in (DuplicateStrategy.SKIP, DuplicateStrategy.FAIL):
+        assert not nesting().keyed_by("sku", on_duplicate=leaving).may_double
 
 
 def test_a_key_named_by_its_source_field_means_the_attribute() -> None:
