@@ -18,6 +18,7 @@ from airflow_provider_ingest.runs.records import (
     RunFilter,
     RunRecord,
     RunRejects,
+    RunTotals,
 )
 from airflow_provider_ingest.runs.status import RunStatus
 
@@ -56,6 +57,9 @@ class RunStore(Protocol):
 
     def list_runs(self, which: RunFilter, page: int, per_page: int) -> Page[RunRecord]:
         """Runs, most recent first."""
+
+    def totals(self, which: RunFilter) -> RunTotals:
+        """What became of the rows of these runs."""
 
     def importers(self) -> Sequence[str]:
         """The slugs of all importers that have runs, those that are gone included."""

@@ -113,6 +113,20 @@ class RunRejects:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RunTotals:
+    """What became of the rows of many runs, each row counted once however often it was tried or retried.
+
+    :param runs: all of them, dry runs and retries too.
+    :param imported: rows created or updated; dry runs keep none.
+    :param failed: failed rows of first runs, less those that retries got through; of dry runs none.
+    """
+
+    runs: int
+    imported: int
+    failed: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RowRecord:
     """A logged row; ``errors`` and ``trace`` are the members of the row resource."""
 

@@ -8,7 +8,15 @@ from typing import Any
 
 from airflow_provider_ingest.exceptions import Conflict, ImporterNotFound
 from airflow_provider_ingest.runs.ports import Catalog, Launcher, RunStore
-from airflow_provider_ingest.runs.records import ChunkRecord, Page, RowRecord, RunFilter, RunRecord, RunRejects
+from airflow_provider_ingest.runs.records import (
+    ChunkRecord,
+    Page,
+    RowRecord,
+    RunFilter,
+    RunRecord,
+    RunRejects,
+    RunTotals,
+)
 from airflow_provider_ingest.service import cancelling, reading, retrying, starting
 from airflow_provider_ingest.service.failed_rows import FailedRows, find_failed_rows
 from airflow_provider_ingest.service.requests import Caller, Limits, Ports, StagedUpload, utc_now
@@ -116,6 +124,10 @@ class IngestService:
     def runs(self, which: RunFilter, page: int = 1, per_page: int = 15) -> Page[RunRecord]:
         """Runs, most recent first."""
         return self.ports.store.list_runs(which, page, per_page)
+
+    def totals(self, which: RunFilter) -> RunTotals:
+        """What became of the rows of these runs."""
+        return self.ports.store.totals(which)
 
     def run(self, run_id: int) -> RunRecord:
         """One run; raises :class:`RunNotFound`."""

@@ -108,7 +108,7 @@ class RunTable(SqlBase):
 
     def list_runs(self, which: RunFilter, page: int, per_page: int) -> Page[RunRecord]:
         """Runs, most recent first."""
-        conditions = _conditions(which)
+        conditions = conditions_of(which)
         query = select(*LINE).where(*conditions).order_by(RUNS.c.id.desc())
         with self._transaction() as session:
             total = session.scalar(select(func.count()).select_from(RUNS).where(*conditions)) or 0
@@ -257,7 +257,8 @@ def _is(user_name: str | None) -> ColumnElement[bool]:
     return RUNS.c.user_name.is_(None) if user_name is None else RUNS.c.user_name == user_name
 
 
-def _conditions(which: RunFilter) -> list[ColumnElement[bool]]:
+def conditions_of(which: RunFilter) -> list[ColumnElement[bool]]:
+    """The filter as the database takes it."""
     conditions: list[ColumnElement[bool]] = []
     if which.importers is not None:
         conditions.append(RUNS.c.importer.in_(sorted(which.importers)))

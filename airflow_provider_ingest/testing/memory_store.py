@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 from airflow_provider_ingest.runs import status as states
 from airflow_provider_ingest.runs.progress import Counts
-from airflow_provider_ingest.runs.records import ChunkRecord, NewRun, Page, RowRecord, RunFilter, RunRecord, RunRejects
+from airflow_provider_ingest.runs.records import (
+    ChunkRecord,
+    NewRun,
+    Page,
+    RowRecord,
+    RunFilter,
+    RunRecord,
+    RunRejects,
+    RunTotals,
+)
 from airflow_provider_ingest.runs.status import RunStatus
 from airflow_provider_ingest.testing.memory_work import MemoryWork
 
@@ -126,6 +135,21 @@ class MemoryStore(MemoryWork):
         found = [run for run in self._runs() if _matches(which, run)]
         start = (page - 1) * per_page
         return Page(items=tuple(found[start : start + per_page]), number=page, size=per_page, total=len(found))
+
+    def totals(self, which: RunFilter) -> RunTotals:
+        """What became of the rows of these runs."""
+        found = [run for run in self._runs() if _matches(which, run)]
+        real = [run for run in found if not run.is_dry_run]
+        return RunTotals(
+            runs=len(found),
+            imported=sum(run.counts.created + run.counts.updated for run in real),
+            failed=sum(self._left(run) for run in real if run.retry_of is None),
+        )
+
+    def _left(self, first: RunRecord) -> int:
+        """How many failed rows no retry of the family got through."""
+        family = [run for run in self._runs() if run.root_run == first.id and not run.is_dry_run]
+        return max(0, first.counts.failed - sum(run.counts.successful for run in family))
 
     def latest_runs(self, importers: Iterable[str]) -> dict[str, RunRecord]:
         """The newest run of each importer that has one."""

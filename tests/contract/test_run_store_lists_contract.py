@@ -8,7 +8,7 @@ from typing import Any
 from airflow_provider_ingest.runs.outcome import ChunkOutcome
 from airflow_provider_ingest.runs.ports import RunStore
 from airflow_provider_ingest.runs.progress import Counts
-from airflow_provider_ingest.runs.records import RunFilter
+from airflow_provider_ingest.runs.records import RunFilter, RunTotals
 from airflow_provider_ingest.runs.status import OPEN, TERMINAL, RunStatus
 from tests.contract.factories import ended_run, new_run, planned_run
 
@@ -50,6 +50,29 @@ def test_a_family_of_retries_is_listed_with_its_root(store: RunStore) -> None:
     store.create_run(new_run())
     listed = store.list_runs(RunFilter(root_run=root.id), 1, 50).items
     assert [run.id for run in listed] == [last.id, retry.id, root.id]
+
+
+def test_each_row_counts_once_in_the_totals_however_often_it_was_tried(store: RunStore) -> None:
+    def worked(counts: Counts, **values: Any) -> int:
+        run = planned_run(store, counts.processed, **values)
+        store.start_chunk(run.id, 0)
+        store.finish_chunk(run.id, 0, ChunkOutcome(counts=counts))
+        store.change_status(run.id, RunStatus.FAILED)
+        return run.id
+
+    worked(Counts(created=8, failed=2), is_dry_run=True)
+    assert store.totals(RunFilter()) == RunTotals(runs=1, imported=0, failed=0)
+    first = worked(Counts(created=5, skipped=1, failed=4))
+    worked(Counts(created=4), retry_of=first, root_run=first, is_dry_run=True)
+    assert store.totals(RunFilter()) == RunTotals(runs=3, imported=5, failed=4)
+    second = worked(Counts(created=1, updated=1, skipped=1, failed=1), retry_of=first, root_run=first)
+    assert store.totals(RunFilter()) == RunTotals(runs=4, imported=7, failed=1)
+    worked(Counts(updated=1), retry_of=second, root_run=first)
+    worked(Counts(updated=4), retry_of=first, root_run=first)
+    worked(Counts(created=1, failed=1), importer="orders")
+    assert store.totals(RunFilter()) == RunTotals(runs=7, imported=13, failed=1)
+    assert store.totals(RunFilter(importer="orders")) == RunTotals(runs=1, imported=1, failed=1)
+    assert store.totals(RunFilter(importers=frozenset())) == RunTotals(runs=0, imported=0, failed=0)
 
 
 def test_importers_with_runs_are_known(store: RunStore) -> None:

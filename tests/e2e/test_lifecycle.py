@@ -93,11 +93,15 @@ def test_a_second_retry_that_doubles_rows_warns_of_them(airflow: AirflowServer):
     first = ended_run(airflow.post("/api/v1/ingest/upload/keyless", files=upload))
     download = airflow.get(f"/api/v1/ingest/{first.id}/failed-rows/download").text
     corrected = {"file": ("corrected.csv", download.replace("usa", "US"), "text/csv")}
+    ended_run(airflow.post(f"/api/v1/ingest/{first.id}/retry", json={"dry_run": True}))
     second = ended_run(airflow.post(f"/api/v1/ingest/{first.id}/retry", files=corrected))
     assert (second.counts.created, second.summary["warnings"]) == (1, [])
     third = ended_run(airflow.post(f"/api/v1/ingest/{first.id}/retry", files=corrected))
     assert third.summary["warnings"] == [f"Run {second.id} has imported 1 of these rows already."]
     assert airflow.rows("SELECT count(*) FROM customers WHERE full_name = 'Grace'") == [(2,)]
+    family = {"importer": "keyless", "started_after": first.started_at.isoformat()}
+    totals = airflow.get("/api/v1/ingest/totals", params=family).json()["data"]
+    assert totals == {"runs": 4, "imported": 3, "failed": 0}
 
 
 def test_a_corrected_file_that_still_hides_a_sensitive_value_imports_nothing(airflow: AirflowServer):

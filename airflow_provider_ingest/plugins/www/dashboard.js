@@ -7,20 +7,33 @@ import { Cut, ErrorNote, Loading, StatusBadge } from "./pieces.js";
 const DAY = 24 * 3600 * 1000;
 const NEWEST = 3;
 
-/** The sums of the runs on the first page; a plus says that there are more. */
-function Sums({ runs, meta }) {
-  const sum = (name) => runs.reduce((total, run) => total + run.progress[name], 0);
-  const more = meta.last_page > 1 ? "+" : "";
-  const started = `${count(meta.total)} ${meta.total === 1 ? "run" : "runs"}`;
-  const text = `${started} · ${count(sum("processed"))}${more} rows · ${count(sum("failed"))}${more} failed rows`;
-  return h(C.Text, { color: "fg.muted", fontSize: "sm" }, text);
+const NAMED = {
+  imported: "rows created or updated",
+  failed: "each counted once; without those that a retry got through",
+};
+
+/** What became of the rows. */
+function Sums({ runs, imported, failed }) {
+  const told = (name, value, one, many) =>
+    h("span", { title: NAMED[name] }, `${count(value)} ${value === 1 ? one : many}`);
+  return h(
+    C.Text,
+    { color: "fg.muted", fontSize: "sm" },
+    told("runs", runs, "run", "runs"),
+    " · ",
+    told("imported", imported, "row imported", "rows imported"),
+    " · ",
+    told("failed", failed, "failed row left", "failed rows left"),
+  );
 }
 
 /** How many runs there were, and the newest ones by name. */
 export function DashboardCard() {
   const [since] = useState(() => new Date(Date.now() - DAY).toISOString());
-  const path = `/${query({ started_after: since, per_page: 100 })}`;
+  const path = `/${query({ started_after: since, per_page: NEWEST })}`;
   const { data, error, reload } = useResource(path, (answer) => (answer.data.some(isOpen) ? 5000 : 60000));
+  const moving = (data?.data ?? []).some(isOpen);
+  const totals = useResource(`/totals${query({ started_after: since })}`, () => (moving ? 5000 : 60000));
   return h(
     C.Box,
     {
@@ -39,20 +52,18 @@ export function DashboardCard() {
       h(Link, { to: PAGES, fontSize: "sm" }, "All runs"),
     ),
     error ? h(ErrorNote, { error, retry: reload }) : null,
-    data ? h(Sums, { runs: data.data, meta: data.meta }) : error ? null : h(Loading),
-    (data?.data ?? [])
-      .slice(0, NEWEST)
-      .map((run) =>
+    totals.data ? h(Sums, totals.data.data) : error ? null : h(Loading),
+    (data?.data ?? []).map((run) =>
+      h(
+        C.HStack,
+        { key: run.id, mt: 2, fontSize: "sm", wrap: "wrap", rowGap: 0 },
         h(
-          C.HStack,
-          { key: run.id, mt: 2, fontSize: "sm", wrap: "wrap", rowGap: 0 },
-          h(
-            Link,
-            { to: `${PAGES}/runs/${run.id}`, maxW: "100%" },
-            h(Cut, { width: "min(30rem, 100%)" }, `#${run.id} ${run.importer}`),
-          ),
-          h(StatusBadge, { status: run.status, dry: run.is_dry_run }),
+          Link,
+          { to: `${PAGES}/runs/${run.id}`, maxW: "100%" },
+          h(Cut, { width: "min(30rem, 100%)" }, `#${run.id} ${run.importer}`),
         ),
+        h(StatusBadge, { status: run.status, dry: run.is_dry_run }),
       ),
+    ),
   );
 }

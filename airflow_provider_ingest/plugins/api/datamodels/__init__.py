@@ -34,6 +34,8 @@ from airflow_provider_ingest.plugins.api.datamodels.runs import (
     RunResource,
     StatusChange,
     SummaryResource,
+    TotalsEnvelope,
+    TotalsResource,
     TriggerBody,
 )
 
@@ -73,5 +75,7 @@ __all__ = [
     "StatusChange",
     "SummaryResource",
     "TargetResource",
+    "TotalsEnvelope",
+    "TotalsResource",
     "TriggerBody",
 ]

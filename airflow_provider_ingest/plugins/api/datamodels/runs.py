@@ -12,10 +12,10 @@ from airflow_provider_ingest.runs.status import RunStatus
 
 
 class ProgressResource(BaseModel):
-    """How many rows came to which end."""
+    """How many rows came to which end in this run: a retry counts its rows again, a dry run what it does not keep."""
 
-    total: int = Field(description="Rows of the file; 0 until it is planned.")
-    processed: int
+    total: int = Field(description="Rows of the file, or those that are retried; 0 until they are planned.")
+    processed: int = Field(description="successful + failed")
     successful: int = Field(description="created + updated + skipped")
     failed: int
     created: int
@@ -167,6 +167,20 @@ class RunList(BaseModel):
     data: list[RunResource]
     links: Links
     meta: Meta
+
+
+class TotalsResource(BaseModel):
+    """What became of the rows of many runs, each row counted once however often it was tried or retried."""
+
+    runs: int = Field(description="All of them, dry runs and retries too.")
+    imported: int = Field(description="Rows created or updated; dry runs keep none.")
+    failed: int = Field(description="Failed rows of first runs, less those that retries got through; of dry runs none.")
+
+
+class TotalsEnvelope(BaseModel):
+    """Totals."""
+
+    data: TotalsResource
 
 
 class RunEnvelope(BaseModel):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
@@ -21,6 +22,10 @@ from airflow_provider_ingest.settings import load_settings
 
 router = APIRouter(tags=["runs"])
 
+Importer = Annotated[str | None, Query(max_length=200, description="Slug of an importer.")]
+StartedAfter = Annotated[datetime | None, Query(description="Only runs recorded at or after this time.")]
+StartedBefore = Annotated[datetime | None, Query(description="Only runs recorded before this time.")]
+
 RowStatus = Literal["success", "failed", "skipped", "unprocessed"]
 UNPROCESSED = "`unprocessed` are those that chunks logged which did not finish."
 
@@ -31,11 +36,11 @@ def list_runs(
     reader: CurrentUser,
     page: paging.PageNumber = 1,
     per_page: paging.PageSize = paging.PER_PAGE,
-    importer: Annotated[str | None, Query(max_length=200, description="Slug of an importer.")] = None,
+    importer: Importer = None,
     status: Annotated[list[RunStatus] | None, Query(description="One or more statuses.")] = None,
     user: Annotated[str | None, Query(max_length=250, description="Name of the user who started the run.")] = None,
-    started_after: Annotated[datetime | None, Query(description="Only runs recorded at or after this time.")] = None,
-    started_before: Annotated[datetime | None, Query(description="Only runs recorded before this time.")] = None,
+    started_after: StartedAfter = None,
+    started_before: StartedBefore = None,
     dag_run_id: Annotated[str | None, Query(max_length=250, description="The run of this DAG run.")] = None,
     root_run: Annotated[RunNumber | None, Query(description="A run and all retries that came from it.")] = None,
 ) -> Any:
@@ -57,6 +62,24 @@ def list_runs(
         "links": paging.links(request, found),
         "meta": paging.meta(found),
     }
+
+
+@router.get("/totals", response_model=models.TotalsEnvelope, responses=documents.problems(422))
+def show_totals(
+    reader: CurrentUser,
+    importer: Importer = None,
+    started_after: StartedAfter = None,
+    started_before: StartedBefore = None,
+) -> Any:
+    """What became of the rows of the runs that the caller may read."""
+    with ingest() as service:
+        which = RunFilter(
+            importers=readable_importers(service, reader, importer),
+            importer=importer,
+            started_after=as_utc(started_after),
+            started_before=as_utc(started_before),
+        )
+        return {"data": asdict(service.totals(which))}
 
 
 @router.get(
