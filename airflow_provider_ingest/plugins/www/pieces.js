@@ -38,7 +38,7 @@ export function Note({ title, children, action }) {
   return h(
     C.VStack,
     { borderWidth: 1, borderRadius: "md", p: 8, gap: 2, color: "fg.muted", textAlign: "center" },
-    h(C.Text, { fontWeight: "semibold", color: "fg" }, title),
+    h(C.Text, { fontWeight: "semibold", color: "fg", maxW: "100%", overflowWrap: "anywhere" }, title),
     children ? h(C.Box, null, children) : null,
     action ?? null,
   );

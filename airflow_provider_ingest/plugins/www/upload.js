@@ -1,5 +1,5 @@
 // Sending a file: what is in it and how it fits the importer is shown before anything is sent.
-import { C, Fragment, h, PAGES, Router, useState } from "./shell.js";
+import { C, Fragment, h, LinkButton, PAGES, Router, useState } from "./shell.js";
 import { upload, useResource } from "./api.js";
 import { percent, size } from "./format.js";
 import { Choice, Cut, ErrorNote, Loading, Note } from "./pieces.js";
@@ -134,18 +134,57 @@ function Form({ importers, named }) {
   );
 }
 
+/** What an importer reads that takes no uploads, by the type of its source. */
+const READS = {
+  filesystem: ({ path, disk }) => `${path ? `the file ${path}` : "a file that each run names"}${on("disk", disk)}`,
+  json: ({ path, disk }) => `${path ? `the JSON file ${path}` : "a JSON file that each run names"}${on("disk", disk)}`,
+  url: ({ url }) => `the file at ${url}`,
+  ftp: ({ path, disk }) => `the file ${path}${on("FTP server", disk)}`,
+  sftp: ({ path, disk }) => `the file ${path}${on("SFTP server", disk)}`,
+};
+const on = (what, name) => (name ? ` on the ${what} ${name}` : "");
+
+/** Why there is nothing to upload to this importer, and what can be done instead. */
+function NoUpload({ slug, importer, others }) {
+  const page = `${PAGES}/importers/${encodeURIComponent(slug)}`;
+  const { type = "", options = {} } = importer?.source ?? {};
+  const title = !importer
+    ? `There is no importer ${slug} that you may see.`
+    : type === "upload"
+      ? `You may not start runs of the importer ${slug}.`
+      : `The importer ${slug} takes no uploads: it reads ${READS[type]?.(options) ?? "from a source of its own"}.`;
+  const action = h(
+    C.HStack,
+    { gap: 2, wrap: "wrap", justify: "center" },
+    importer?.can?.start
+      ? h(LinkButton, { to: page, colorPalette: "brand", variant: "solid" }, "Start a run on its page")
+      : h(LinkButton, { to: importer ? page : `${PAGES}/importers` }, importer ? "To its page" : "All importers"),
+    others ? h(LinkButton, { to: `${PAGES}/upload` }, "Upload to another importer") : null,
+  );
+  return h(Note, { title, action });
+}
+
+/** What the page shows of the importers: the form, or why there is none. */
+function Choosing({ importers, slug }) {
+  const uploads = importers.filter((one) => one.source.type === "upload" && one.can?.start);
+  if (slug && !uploads.some((one) => one.slug === slug)) {
+    const importer = importers.find((one) => one.slug === slug);
+    return h(NoUpload, { slug, importer, others: uploads.length > 0 });
+  }
+  if (!uploads.length) return h(Note, { title: "There is no importer that you may upload to." });
+  return h(Form, { key: slug, importers: uploads, named: slug });
+}
+
 /** The page. */
 export function Upload() {
-  const { slug } = Router.useParams();
+  const { slug = "" } = Router.useParams();
   const { data, error, reload } = useResource("/importers");
-  const uploads = data?.data.filter((one) => one.source.type === "upload" && one.can?.start);
   return h(
     C.Box,
     null,
     h(C.Heading, { as: "h1", size: "xl", mb: 4 }, "Upload a file"),
     error ? h(ErrorNote, { error, retry: reload }) : null,
-    !uploads && !error ? h(Loading) : null,
-    uploads && !uploads.length ? h(Note, { title: "There is no importer that you may upload to." }) : null,
-    uploads?.length ? h(Form, { key: slug ?? "", importers: uploads, named: slug ?? "" }) : null,
+    !data && !error ? h(Loading) : null,
+    data ? h(Choosing, { importers: data.data, slug }) : null,
   );
 }
