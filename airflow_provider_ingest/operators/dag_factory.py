@@ -58,7 +58,8 @@ def ingest_dag(
     :param on_success_callback: called by the task ``finish`` of a completed run (single rows may have failed): a
         function of the context, a notifier, or several. The context holds ``ingest_run``: the run, counts and error.
     :param on_failure_callback: the same for a run that failed or was cancelled.
-    :param dag_options: anything else that ``DAG`` takes, e.g. ``max_active_runs``, ``access_control``, ``description``.
+    :param dag_options: anything else that ``DAG`` takes, e.g. ``max_active_runs``, ``access_control``; by
+        ``dag_display_name`` and ``description`` people find the importer among others.
     :raises ConfigError: for a definition that cannot work, or an option that the service sets itself.
     """
     manifest = config.manifest(slug)

@@ -114,6 +114,8 @@ def importer_resource(
     return {
         **declared,
         "source": source,
+        "title": dag.get("title"),
+        "description": dag.get("description"),
         "is_paused": bool(dag.get("is_paused")),
         "schedule": None if schedule in (None, "None") else schedule,  # Airflow writes "None" for no schedule
         "last_run": None if last_run is None else run_resource(last_run),

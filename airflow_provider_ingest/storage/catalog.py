@@ -49,7 +49,12 @@ class DagCatalog:
                 _manifests[key] = self._load(row.id)
             manifest = _manifests[key]
             if manifest is not None and manifest.get("dag_id") == row.dag_id:
-                state = {"is_paused": bool(row.is_paused), "schedule": row.timetable_summary}
+                state = {
+                    "is_paused": bool(row.is_paused),
+                    "schedule": row.timetable_summary,
+                    "title": None if row.title == row.dag_id else row.title,
+                    "description": row.description,
+                }
                 result.append({**manifest, "dag": state})
         return result
 
@@ -98,6 +103,8 @@ def _newest(dag_id: str | None) -> Select[Any]:
             SerializedDagModel.dag_hash,
             DagModel.is_paused,
             DagModel.timetable_summary,
+            DagModel.dag_display_name.label("title"),
+            DagModel.description,
         )
         .join(DagVersion, DagVersion.id == SerializedDagModel.dag_version_id)
         .join(newest, (newest.c.dag_id == DagVersion.dag_id) & (newest.c.number == DagVersion.version_number))

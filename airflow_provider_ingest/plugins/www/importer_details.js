@@ -164,12 +164,18 @@ function limitOf({ rows = null, percent: share = null } = {}) {
 /** Which rows are logged: those the importer names, else as configured. */
 const LOGGED = { all: "all rows", failed: "failed rows", none: "none" };
 
+/** What its DAG file says of the importer; null where that is only what every importer has. */
+export const descriptionOf = (importer) =>
+  importer.description === `Ingest into ${importer.target.table}` ? null : importer.description;
+
 /** The importer's facts by term. */
 function factsOf(importer) {
   const options = Object.entries(importer.source.options ?? {});
   const where = options.map(([name, value]) => `${name}: ${textOf(value)}`);
   const { key } = importer;
   return [
+    ["Title", importer.title],
+    ["Description", descriptionOf(importer)],
     ["Source", importer.source.type],
     ["Where", where.join(", ")],
     ["Target", importer.target.table],

@@ -1,14 +1,21 @@
 // The importers there are, and the page of each.
 import { C, Fragment, h, Link, PAGES, Router } from "./shell.js";
 import { query, useResource } from "./api.js";
-import { OPEN, percent } from "./format.js";
-import { ImporterDetails } from "./importer_details.js";
-import { Cut, ErrorNote, Loading, NARROW, Note, Section, StatusBadge } from "./pieces.js";
+import { NoPage, TypedFilter, useAddress } from "./filters.js";
+import { count, OPEN, percent } from "./format.js";
+import { descriptionOf, ImporterDetails } from "./importer_details.js";
+import { Cut, ErrorNote, Loading, NARROW, Note, Pager, Section, StatusBadge } from "./pieces.js";
 import { RunsTable, whileOpen } from "./runs_table.js";
 import { Cell, DataTable, Line } from "./table.js";
 
 const LAST = 20;
 const HEIGHT = 24;
+
+/** Importers on a page of the list. */
+const PER_PAGE = 25;
+
+/** Milliseconds without a key before the list is searched: it is here already. */
+const PAUSE = 100;
 
 const rateOf = (run) => percent(run.failed, run.processed);
 
@@ -82,6 +89,12 @@ function ImporterLine({ importer }) {
         h(Cut, { width: NARROW }, importer.slug),
       ),
       importer.is_paused ? h(C.Badge, { ms: 2, colorPalette: "orange" }, "paused") : null,
+      importer.title ? h(C.Box, null, h(Cut, { width: NARROW }, importer.title)) : null,
+      h(
+        C.Box,
+        { fontSize: "xs", color: "fg.muted" },
+        descriptionOf(importer) ? h(Cut, { width: NARROW }, descriptionOf(importer)) : null,
+      ),
     ),
     h(
       Cell,
@@ -103,6 +116,78 @@ function ImporterLine({ importer }) {
   );
 }
 
+/** Whether each word stands somewhere in what an importer is called and described as. */
+function matches(importer, text) {
+  const told = [importer.slug, importer.title, importer.description].join("\n").toLocaleLowerCase();
+  return text
+    .toLocaleLowerCase()
+    .split(/\s+/)
+    .every((word) => told.includes(word));
+}
+
+/** The search, and what it found. */
+function Search({ value, onChange, found, all }) {
+  const what = all === 1 ? "importer" : "importers";
+  return h(
+    C.Flex,
+    {
+      gap: 4,
+      mb: 4,
+      wrap: "wrap",
+      align: "center",
+      as: "form",
+      role: "search",
+      onSubmit: (event) => event.preventDefault(),
+    },
+    h(TypedFilter, {
+      label: "Search",
+      type: "search",
+      width: { base: "12rem", md: "16rem" },
+      pause: PAUSE,
+      value,
+      onChange,
+    }),
+    h(
+      C.Text,
+      { role: "status", fontSize: "sm", color: "fg.muted" },
+      value ? `${count(found)} of ${count(all)} ${what}` : `${count(all)} ${what}`,
+    ),
+  );
+}
+
+/** The importers that the search finds, a page at a time. */
+function Found({ importers }) {
+  const { value, page, change, onPage, clear } = useAddress(["search"]);
+  const found = importers.filter((one) => matches(one, value.search));
+  const last = Math.max(1, Math.ceil(found.length / PER_PAGE));
+  const shown = found.slice((page - 1) * PER_PAGE, page * PER_PAGE);
+  const action = h(C.Button, { size: "sm", variant: "outline", onClick: clear }, "Clear the search");
+  return h(
+    Fragment,
+    null,
+    h(Search, {
+      value: value.search,
+      onChange: (search) => change({ search }, true),
+      found: found.length,
+      all: importers.length,
+    }),
+    shown.length
+      ? h(
+          DataTable,
+          {
+            label: "Importers",
+            numbers: ["Mappings"],
+            head: ["Importer", "Last run", "Reject rates", "Source", "Target", "Schedule", "Mappings"],
+          },
+          shown.map((importer) => h(ImporterLine, { key: importer.slug, importer })),
+        )
+      : null,
+    found.length ? null : h(Note, { title: "No importer matches this search.", action }),
+    found.length && page > last ? h(NoPage, { page, last, onPage }) : null,
+    h(Pager, { meta: { current_page: page, last_page: last }, onPage }),
+  );
+}
+
 /** The page of all importers. */
 export function Importers() {
   const { data, error, loading, reload } = useResource("/importers");
@@ -119,16 +204,6 @@ export function Importers() {
     error ? h(ErrorNote, { error, retry: reload }) : null,
     loading ? h(Loading) : null,
     listed && !listed.length ? h(Note, { title: "There is no importer yet." }, empty) : null,
-    listed?.length
-      ? h(
-          DataTable,
-          {
-            label: "Importers",
-            numbers: ["Mappings"],
-            head: ["Importer", "Last run", "Reject rates", "Source", "Target", "Schedule", "Mappings"],
-          },
-          listed.map((importer) => h(ImporterLine, { key: importer.slug, importer })),
-        )
-      : null,
+    listed?.length ? h(Found, { importers: listed }) : null,
   );
 }

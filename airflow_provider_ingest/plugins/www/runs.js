@@ -1,32 +1,13 @@
 // All runs, newest first.
-import { C, h, LinkButton, PAGES, Router, useEffect, useState } from "./shell.js";
+import { C, h, LinkButton, PAGES } from "./shell.js";
 import { query, useResource } from "./api.js";
-import { beginning, count } from "./format.js";
+import { NoPage, TypedFilter, useAddress } from "./filters.js";
+import { beginning } from "./format.js";
 import { Choice, ErrorNote, Loading, Note, Pager, Waiting } from "./pieces.js";
 import { RunsTable, whileOpen } from "./runs_table.js";
 
 const STATUSES = ["pending", "processing", "cancelling", "completed", "completed_with_errors", "failed", "cancelled"];
 const FILTERS = ["importer", "status", "user", "after", "before"];
-
-/** Milliseconds without a key before a typed filter is asked for. */
-const PAUSE = 400;
-
-/** A typed filter: the address changes when the typing rests. */
-function TypedFilter({ label, type, value, width, onChange }) {
-  const [text, setText] = useState(value);
-  useEffect(() => setText(value), [value]);
-  useEffect(() => {
-    if (text === value) return undefined;
-    const timer = setTimeout(() => onChange(text), PAUSE);
-    return () => clearTimeout(timer);
-  }, [text]);
-  return h(
-    C.HStack,
-    { as: "label", gap: 2, fontSize: "sm" },
-    h("span", null, label),
-    h(C.Input, { size: "sm", type, width, value: text, onChange: (event) => setText(event.target.value) }),
-  );
-}
 
 /** The filters, held in the address, so that a view can be sent to a colleague. */
 function Filters({ value, onChange, onClear }) {
@@ -59,12 +40,6 @@ function Filters({ value, onChange, onClear }) {
   );
 }
 
-/** A page behind the last one, as an old address may name it. */
-function NoPage({ page, last, onPage }) {
-  const action = h(C.Button, { size: "sm", variant: "outline", onClick: () => onPage(last) }, "To the last page");
-  return h(Note, { title: `There are fewer than ${count(page)} pages.`, action });
-}
-
 /** What stands where there is no run. */
 function NoRuns({ isFiltered }) {
   if (isFiltered) return h(Note, { title: "No run matches these filters." });
@@ -78,16 +53,7 @@ function NoRuns({ isFiltered }) {
 
 /** The page. */
 export function Runs() {
-  const [search, setSearch] = Router.useSearchParams();
-  const value = Object.fromEntries(FILTERS.map((name) => [name, search.get(name) ?? ""]));
-  const page = Math.max(1, Math.floor(Number(search.get("page")))) || 1;
-  const change = (changes, replace = false) => {
-    const next = new URLSearchParams(search);
-    Object.entries(changes).forEach(([name, text]) => (text ? next.set(name, String(text)) : next.delete(name)));
-    if (!("page" in changes)) next.delete("page");
-    setSearch(next, { replace });
-  };
-  const onPage = (number) => change({ page: number });
+  const { value, page, change, onPage, clear } = useAddress(FILTERS);
   const path = `/${query({
     page,
     per_page: 25,
@@ -104,7 +70,7 @@ export function Runs() {
     C.Box,
     null,
     h(C.Heading, { as: "h1", size: "xl", mb: 4 }, "Ingest runs"),
-    h(Filters, { value, onChange: change, onClear: () => setSearch({}) }),
+    h(Filters, { value, onChange: change, onClear: clear }),
     runs.error ? h(ErrorNote, { error: runs.error, retry: runs.reload }) : null,
     runs.loading && !listed ? h(Loading) : null,
     listed?.length ? h(Waiting, { isWaiting: runs.loading }, h(RunsTable, { runs: listed })) : null,

@@ -55,6 +55,8 @@ class ImporterResource(BaseModel):
     target: TargetResource
     mappings: list[dict[str, Any]]
     fingerprint: str = Field(description="SHA-256 of the definition.")
+    title: str | None = Field(description="The display name of its DAG, where it has one.")
+    description: str | None = Field(description="That of its DAG.")
     is_paused: bool
     schedule: str | None
     last_run: RunResource | None
