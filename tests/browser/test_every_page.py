@@ -45,6 +45,31 @@ def test_a_page_keeps_within_the_window_of_a_telephone(pages: Pages, failed_run:
     assert outside(page) == []
 
 
+LIGHTNESS = """(body, name) => {
+  const box = [...body.querySelectorAll("p")].find(one => one.textContent.endsWith(` ${name}`)).previousElementSibling;
+  const page = document.createElement("div");
+  page.style.color = "var(--chakra-colors-bg)";
+  body.append(page);
+  const look = getComputedStyle(box);
+  const edge = look.outlineStyle === "none" ? look.backgroundColor : look.outlineColor;
+  return [edge, getComputedStyle(page).color].map(shade => {
+    const pixel = document.createElement("canvas").getContext("2d");
+    pixel.fillStyle = shade;
+    pixel.fillRect(0, 0, 1, 1);
+    return [...pixel.getImageData(0, 0, 1, 1).data].slice(0, 3).reduce((sum, part) => sum + part) / 3;
+  });
+}"""
+"""How light the edge of a count's colour and the page are, from 0 to 255."""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_key_of_the_counts_stands_out_from_the_page(pages: Pages, failed_run: dict[str, Any], scheme: str) -> None:
+    page = pages.open(PAGES["run"].format(**failed_run), scheme=scheme)
+    expect(page.get_by_text("0 unprocessed")).to_be_visible(timeout=PATIENCE)
+    box, behind = page.locator("body").evaluate(LIGHTNESS, "unprocessed")
+    assert abs(box - behind) > 60
+
+
 def test_the_tab_of_a_dag_shows_its_importer_and_runs(pages: Pages, failed_run: dict[str, Any]) -> None:
     page = pages.open(PAGES["DAG"])
     expect(page.get_by_role("heading", name="products", exact=True).last).to_be_visible()

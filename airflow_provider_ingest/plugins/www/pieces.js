@@ -123,7 +123,8 @@ export function CountsBar({ progress }) {
         h(
           C.HStack,
           { key: name, gap: 1.5 },
-          h(C.Box, { boxSize: 2.5, bg: color, borderRadius: "xs" }),
+          // the outline because the shade of what is unprocessed is nearly that of the page in the dark
+          h(C.Box, { boxSize: 2.5, bg: color, borderRadius: "xs", outline: "1px solid", outlineColor: "fg.subtle" }),
           h(C.Text, { fontSize: "sm" }, `${count(progress[name])} ${name}`),
         ),
       ),
