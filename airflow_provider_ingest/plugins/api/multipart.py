@@ -6,7 +6,7 @@ Starlette's own form parsing spools files to a temporary directory first; this o
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Protocol
 from urllib.parse import unquote_to_bytes
 
@@ -49,9 +49,10 @@ class MultipartForm:
     Raises :class:`InvalidParameter` for a body that is malformed, or is cut before its end.
 
     :param content_type: the request's header, with the boundary.
+    :param counted: the fields that count beside the file, each of which may stand once only.
     """
 
-    def __init__(self, content_type: str | None, sink: FileSink) -> None:
+    def __init__(self, content_type: str | None, sink: FileSink, counted: Collection[str] = ()) -> None:
         kind, options = parse_options_header(content_type)
         boundary = options.get(b"boundary")
         if kind != b"multipart/form-data" or not boundary:
@@ -59,6 +60,7 @@ class MultipartForm:
         self.fields: dict[str, str] = {}
         self.has_file = False
         self._sink = sink
+        self._counted = counted
         self._parts = 0
         self._ended = False
         callbacks: dict[str, Callable[..., None]] = {
@@ -135,7 +137,7 @@ class MultipartForm:
     def _end_part(self) -> None:
         if self._name == FILE:
             self._sink.close()
-        elif self._name in self.fields:
+        elif self._name in self.fields and self._name in self._counted:
             raise invalid(self._name, f"The form has the field {self._name!r} twice.")
         else:
             self.fields[self._name] = _text(self._value)

@@ -129,7 +129,7 @@ async def received_form(request: Request, *flags: str) -> AsyncIterator[Form]:
     try:
         if _declared_length(request) > max_bytes + MAX_OVERHEAD:
             raise UploadTooLarge(f"The file is larger than the {max_bytes:,} bytes that an upload may have.")
-        form = MultipartForm(request.headers.get("content-type"), sink)
+        form = MultipartForm(request.headers.get("content-type"), sink, flags)
         await _feed(body, form)
         for name in form.fields.keys() - {*flags}:
             if meant := did_you_mean(name, flags):

@@ -43,7 +43,7 @@ END = f"--{BOUNDARY}--\r\n".encode()
 
 def parsed(body: bytes, *cuts: int) -> tuple[MultipartForm, Sink]:
     sink = Sink()
-    form = MultipartForm(TYPE, sink)
+    form = MultipartForm(TYPE, sink, ("dry_run",))
     at = 0
     for cut in [*sorted(cuts), len(body)]:
         form.feed(body[at:cut])
@@ -64,6 +64,11 @@ def test_a_body_means_the_same_however_it_is_cut(content: bytes, cuts: list[int]
 def test_a_field_that_stands_twice_is_refused_since_nobody_knows_which_counts() -> None:
     with pytest.raises(InvalidParameter, match="'dry_run' twice"):
         parsed(part("dry_run", b"1") + part("dry_run", b"0") + part("file", b"x", b"a.csv") + END)
+
+
+def test_a_field_that_does_not_count_may_stand_twice_as_in_forms_of_browsers() -> None:
+    form, _ = parsed(part("tag", b"a") + part("tag", b"b") + part("file", b"x", b"a.csv") + END)
+    assert form.fields == {"tag": "b"}
 
 
 @pytest.mark.parametrize(
