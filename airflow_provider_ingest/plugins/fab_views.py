@@ -52,7 +52,12 @@ def sign_in() -> AnyResponse | None:
         back = f"{base.removesuffix(urlsplit(base).path)}{request.script_root}{request.full_path}"
         return redirect(f"{base}/api/v2/auth/login?{urlencode({'next': back})}")
     if not get_auth_manager().is_authorized_custom_view(method="GET", resource_name=RESOURCE, user=user):
-        return Response(f"These tables need {ACTION} on {RESOURCE!r}.", status=403, mimetype="text/plain")
+        return Response(
+            f"These tables need {ACTION} on {RESOURCE!r}. An administrator gives it to your role with "
+            "'airflow ingest fab-permissions --role ROLE'.",
+            status=403,
+            mimetype="text/plain",
+        )
     g.user = g._login_user = user  # where FAB and Flask-Login look for the user of a request
     return None
 

@@ -113,7 +113,9 @@ def test_the_tables_lead_nobody_to_a_second_login(fab: Fab) -> None:
         answer = table(airflow, path, None)
         assert answer.status_code == 302
         assert answer.headers["location"].startswith(f"{airflow.url}/api/v2/auth/login?next=")
-        assert table(airflow, path, "viewer").status_code == 403, "they have no right to them by default"
+        refused = table(airflow, path, "viewer")
+        assert refused.status_code == 403, "they have no right to them by default"
+        assert "'airflow ingest fab-permissions --role ROLE'" in refused.text, "Op is shown the entry"
         answer = table(airflow, path, "admin")
         assert answer.status_code == 200
         assert "set-cookie" not in answer.headers, "it would end the session of FAB's own pages"
