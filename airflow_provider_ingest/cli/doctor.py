@@ -104,6 +104,8 @@ def _look_for_newest_run(store: SqlStore, conn_id: str) -> None:
 
 def _look_at_api() -> None:
     """Ask for the API's document without a credential: to be refused is to be answered by the service."""
+    from urllib.parse import urlsplit
+
     import httpx
     from airflow.configuration import conf
 
@@ -123,7 +125,8 @@ def _look_at_api() -> None:
     if status != 401:
         raise SetupError(
             f"{url} answers with {status} instead of 401: restart the API server, which may have been started before "
-            "the provider was installed or with another [ingest] url_prefix; else correct [api] base_url."
+            "the provider was installed or with another [ingest] url_prefix; else correct [api] base_url"
+            + (f", or let the proxy before it pass the path {path} on." if (path := urlsplit(base).path) else ".")
         )
 
 

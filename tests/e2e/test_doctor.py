@@ -62,6 +62,14 @@ def test_a_database_without_the_tables_and_a_wrong_address_are_named(airflow: Ai
     assert "airflow db migrate" in found["tables"]
     assert "airflow db migrate" in found["ingest_db"]
     assert "url_prefix" in found["api"]
+    assert "proxy" not in found["api"]
+
+
+def test_a_proxy_that_takes_the_path_away_is_thought_of(airflow: AirflowServer) -> None:
+    found = mends(airflow, AIRFLOW__API__BASE_URL=f"{airflow.url}/airflow")
+    assert set(found) == {"api"}
+    assert "instead of 401" in found["api"]
+    assert found["api"].endswith("or let the proxy before it pass the path /airflow on.")
 
 
 def test_a_connection_to_another_database_is_noticed(airflow: AirflowServer, tmp_path: Path) -> None:
