@@ -16,8 +16,8 @@ from airflow_provider_ingest.settings import check_keys, load_settings
 if TYPE_CHECKING:
     from airflow_provider_ingest.storage.sql_store import SqlStore
 
-PROBE_SECONDS = 5.0
-"""How long the API server may take to answer."""
+PROBE_SECONDS = 10.0
+"""How long the API server may take to answer, one that has just been started included."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,6 +118,11 @@ def _look_at_api() -> None:
     url = f"{base}{load_settings().url_prefix}/openapi.json"
     try:
         status = httpx.get(url, timeout=PROBE_SECONDS, follow_redirects=False).status_code
+    except httpx.ReadTimeout as error:
+        raise SetupError(
+            f"What listens at {url} does not answer within {PROBE_SECONDS:g} s: the API server may still be starting, "
+            "or have too few workers for its load."
+        ) from error
     except httpx.HTTPError as error:
         raise SetupError(
             f"Nothing answers at {url} ({type(error).__name__}): start 'airflow api-server', or correct [api] base_url."
