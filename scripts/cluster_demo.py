@@ -10,6 +10,7 @@ from typing import Any
 
 import httpx
 from cluster import CHECKOUT, CONCURRENCY, USER, Cluster, ServerFailed
+from cluster_services import Component
 from demo_client import Client
 from demo_products import Expected, write_products
 from rich.console import Console
@@ -17,6 +18,8 @@ from rich.markup import escape
 
 HOME = CHECKOUT / ".cluster"
 CHUNKS = 8
+REPORT_SECONDS = 0.5
+"""How long what a task has said last may take to be written down."""
 console = Console(highlight=False, soft_wrap=True)
 
 
@@ -81,13 +84,24 @@ def _follow(client: Client, run_id: int, cluster: Cluster, *, kill: bool) -> dic
             done = chunks["done"]
             console.print(f"Run {run_id} {run['status']}: {done} of {chunks['total']} chunks")
         victim = cluster.workers[0]
-        if kill and done >= 1 and (chunks_at_work := cluster.chunks_at_work(victim)):
-            kill = False
-            victim.kill()
-            console.print(f"[yellow]Killed {victim.name} with {chunks_at_work} chunks at their work[/]")
+        if kill and done >= 1 and cluster.chunks_at_work(victim):
+            kill = not _killed(victim, cluster)
         for worker in cluster.workers[1:]:
             worker.check()
     return run
+
+
+def _killed(victim: Component, cluster: Cluster) -> bool:
+    """Kill a worker at its work; whether it still was: a chunk may end between the look and the blow."""
+    victim.freeze()
+    time.sleep(REPORT_SECONDS)
+    chunks_at_work = cluster.chunks_at_work(victim)
+    if not chunks_at_work:
+        victim.thaw()
+        return False
+    victim.kill()
+    console.print(f"[yellow]Killed {victim.name} with {chunks_at_work} chunks at their work[/]")
+    return True
 
 
 def differences(run: dict[str, Any], failed: list[int], products: int, expected: Expected) -> list[str]:

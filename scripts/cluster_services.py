@@ -62,6 +62,14 @@ class Component:
         """
         return self._signal(signal.SIGKILL)
 
+    def freeze(self) -> None:
+        """Stop it where it is: what it works on can be looked at, and stays."""
+        self._signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        """Let it go on."""
+        self._signal(signal.SIGCONT)
+
     def stop(self) -> None:
         """End it: kindly first."""
         for number, seconds in ((signal.SIGTERM, 10), (signal.SIGKILL, 5)):
