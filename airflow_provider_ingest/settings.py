@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 SECTION = "ingest"
 
 
+MAX_PRUNE_DAYS, MAX_PRUNE_HOURS = 36_500, 876_000
+"""A hundred years."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IngestSettings:
     """The settings, checked; field names are the configuration keys (see ``docs/reference/configuration.md``).
@@ -184,8 +188,8 @@ PARSERS: dict[str, Callable[[str], Any]] = {
     "max_source_bytes": _integer(1),
     "max_show_rows": _integer(1, 1000),
     "log_rows": _choice("failed", "all", "none"),
-    "prune_days": _integer(0, 36_500),
-    "prune_hours": _integer(0, 876_000),
+    "prune_days": _integer(0, MAX_PRUNE_DAYS),
+    "prune_hours": _integer(0, MAX_PRUNE_HOURS),
     "allowed_url_hosts": _hosts,
     "allow_private_networks": _boolean,
     "url_timeout": _seconds,

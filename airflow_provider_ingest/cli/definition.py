@@ -15,14 +15,12 @@ from airflow.cli.cli_config import (
     lazy_load_command,
 )
 
+from airflow_provider_ingest.settings import MAX_PRUNE_DAYS, MAX_PRUNE_HOURS
+
 PACKAGE = "airflow_provider_ingest.cli"
 
 MAX_NUMBER = 2**63 - 1
 """What a database takes as the id of a run or the number of a row."""
-
-MAX_HOURS = 876_000
-MAX_DAYS = 36_500
-"""A hundred years, as the settings have it."""
 
 
 def whole_number(least: int, most: int) -> Callable[[str], int]:
@@ -53,12 +51,12 @@ ARG_CORRECTED = Arg(("--file",), help="Corrected failed rows (the download, edit
 ARG_HOURS = Arg(
     ("--hours",),
     help="Delete files older than this (default: the setting prune_hours, 24)",
-    type=whole_number(0, MAX_HOURS),
+    type=whole_number(0, MAX_PRUNE_HOURS),
 )
 ARG_DAYS = Arg(
     ("--days",),
     help="Delete rows of runs that ended longer ago (default: the setting prune_days, 30)",
-    type=whole_number(0, MAX_DAYS),
+    type=whole_number(0, MAX_PRUNE_DAYS),
 )
 ARG_ONLY_SHOW = Arg(("--dry-run",), help="Only say what would be deleted", action="store_true")
 ARG_ROW = Arg(

@@ -5,10 +5,9 @@ Starlette's own form parsing spools files to a temporary directory first; this o
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection
+from email.message import Message
 from typing import Protocol
-from urllib.parse import unquote_to_bytes
 
 from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
@@ -25,9 +24,6 @@ FILE = "file"
 """Name of the form field that holds the file."""
 
 NO_FILE = f"The form field {FILE!r} is a text and no file: send it with a file name, with curl as -F {FILE}=@path."
-
-ENCODED_NAME = re.compile(rb"""filename\*\s*=\s*"?utf-8'[^']*'([^;"\s]+)""", re.IGNORECASE)
-"""How clients from before RFC 7578 send a file name that is not ASCII."""
 
 
 class FileSink(Protocol):
@@ -152,8 +148,11 @@ def invalid(field: str, message: str) -> InvalidParameter:
 
 
 def _encoded_name(disposition: bytes) -> bytes | None:
-    found = ENCODED_NAME.search(disposition)
-    return unquote_to_bytes(found[1]) if found else None
+    """A file name that is not ASCII as clients from before RFC 7578 send it: ``filename*=utf-8''M%C3%A4rz.csv``."""
+    message = Message()
+    message["content-disposition"] = disposition.decode("latin-1")
+    name = message.get_filename()
+    return None if name is None else name.encode(errors="replace")
 
 
 def _text(value: bytes) -> str:

@@ -34,6 +34,8 @@ export function DashboardCard() {
   const { data, error, reload } = useResource(path, (answer) => (answer.data.some(isOpen) ? 5000 : 60000));
   const moving = (data?.data ?? []).some(isOpen);
   const totals = useResource(`/totals${query({ started_after: since })}`, () => (moving ? 5000 : 60000));
+  const problem = error ?? totals.error;
+  const retry = () => [reload, totals.reload].forEach((again) => again());
   return h(
     C.Box,
     {
@@ -51,8 +53,8 @@ export function DashboardCard() {
       h(C.Heading, { as: "h2", size: "sm" }, "Ingest, last 24 hours"),
       h(Link, { to: PAGES, fontSize: "sm" }, "All runs"),
     ),
-    error ? h(ErrorNote, { error, retry: reload }) : null,
-    totals.data ? h(Sums, totals.data.data) : error ? null : h(Loading),
+    problem ? h(ErrorNote, { error: problem, retry }) : null,
+    totals.data ? h(Sums, totals.data.data) : problem ? null : h(Loading),
     (data?.data ?? []).map((run) =>
       h(
         C.HStack,

@@ -118,7 +118,7 @@ function ImporterLine({ importer }) {
 
 /** Whether each word stands somewhere in what an importer is called and described as. */
 function matches(importer, text) {
-  const told = [importer.slug, importer.title, importer.description].join("\n").toLocaleLowerCase();
+  const told = [importer.slug, importer.title, descriptionOf(importer)].join("\n").toLocaleLowerCase();
   return text
     .toLocaleLowerCase()
     .split(/\s+/)
