@@ -38,6 +38,19 @@ def test_a_server_that_is_gone_is_named_and_tried_again(pages: Pages, failed_run
     expect(page.get_by_role("alert")).to_have_count(0)
 
 
+def test_totals_that_cannot_be_had_are_no_endless_loading_on_the_home_page(
+    pages: Pages, failed_run: dict[str, Any]
+) -> None:
+    page = pages.blank()
+    totals = re.compile(rf"{API}/totals")
+    page.route(totals, lambda route: route.abort())
+    pages.go(page, "/")
+    expect(page.get_by_text("The server cannot be reached.")).to_be_visible(timeout=PATIENCE)
+    page.unroute(totals)
+    page.get_by_role("button", name="Try again").click()
+    expect(page.get_by_text(re.compile(r"failed rows? left"))).to_be_visible(timeout=PATIENCE)
+
+
 def test_what_was_shown_stays_when_the_server_fails(pages: Pages, failed_run: dict[str, Any]) -> None:
     page = pages.open(RUN.format(**failed_run))
     summary = page.get_by_role("group", name="By field")
