@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import threading
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 
 POLARS_THREADS = "POLARS_MAX_THREADS"
 """The variable by which Polars is told how many threads to keep; it reads it once, when it is imported."""
@@ -51,3 +53,20 @@ def beside(name: str) -> ThreadPoolExecutor:
 def behind(name: str) -> ThreadPoolExecutor:
     """A thread for what the database does not wait for."""
     return ThreadPoolExecutor(1, name, stay_behind)
+
+
+@contextmanager
+def without_old_garbage() -> Iterator[None]:
+    """Have the garbage collector leave alone what was there before: it outlives the chunk.
+
+    Looking through it, which the collector may take a mind to at any batch, holds up all threads for a tenth of a
+    second, and longer in a process with all of Airflow in it.
+    """
+    if gc.get_freeze_count():  # somebody else's, who would not have it thawed
+        yield
+        return
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()

@@ -14,7 +14,7 @@ import pyarrow.csv as pacsv
 from airflow_provider_ingest.formats.arrow_memory import arrow_pool
 from airflow_provider_ingest.formats.csv_exact import Grammar
 
-ARROW_BLOCK = 1 << 20
+ARROW_BLOCK = 2 << 20
 _MOST_TRIES = 8
 BOM = b"\xef\xbb\xbf"
 

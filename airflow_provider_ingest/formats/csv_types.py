@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 _NUMBER = re.compile(
     r"[-+]?[$€£¥]?\s?(?:\d{1,3}(?:[.,' ]\d{3})+(?:[.,]\d+)?|\d*[.,]?\d+(?:[eE][-+]?\d+)?|\d+[.,])\s?[%$€£¥]?"
@@ -19,6 +20,7 @@ _LONGEST = 4096
 _LONGEST_CODE, _DIGITS_OF_A_CODE = 40, 3
 
 
+@lru_cache(maxsize=4096)  # a sample's cells are asked about for each delimiter that is tried, and for the header
 def kind_of(text: str) -> str:
     """``empty``, ``number``, ``date``, ``time``, ``link``, ``words`` (plain text) or ``other``."""
     text = text.strip()

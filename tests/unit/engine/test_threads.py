@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
@@ -10,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from airflow_provider_ingest.engine.threads import BEHIND, stay_behind
+from airflow_provider_ingest.engine.threads import BEHIND, stay_behind, without_old_garbage
 
 ASK = """
 from airflow_provider_ingest import IngestConfig, SourceType, transformers, validators
@@ -62,3 +63,22 @@ def test_a_thread_that_stays_behind_leaves_the_others_their_priority() -> None:
         assert behind.submit(niceness).result() == min(before + BEHIND, 19)
         assert beside.submit(niceness).result() == before
     assert niceness() == before
+
+
+def test_the_garbage_collector_leaves_alone_what_was_there_before_and_no_longer() -> None:
+    with without_old_garbage():
+        assert gc.get_freeze_count() > 0
+        young: list[object] = []
+        young.append(young)
+        assert any(one is young for one in gc.get_objects())
+    assert gc.get_freeze_count() == 0
+
+
+def test_what_somebody_else_has_frozen_stays_frozen() -> None:
+    gc.freeze()
+    try:
+        with without_old_garbage():
+            pass
+        assert gc.get_freeze_count() > 0
+    finally:
+        gc.unfreeze()
