@@ -49,11 +49,11 @@ class Conversion:
     column: ColumnShape
     must_be_set: bool
 
-    def __call__(self, values: pl.Series) -> Converted:
+    def __call__(self, values: pl.Series, *, may_hold_nul: bool = True) -> Converted:
         """The values in the column's type, null where they were empty or do not fit, and the rows that fail."""
         kind = self.column.kind
         if kind is ColumnKind.TEXT:
-            converted, refused = _text(values, self.column)
+            converted, refused = _text(values, self.column, may_hold_nul=may_hold_nul)
         else:
             plain = _PLAIN.get(kind, _nothing)(values, self.column) if values.dtype == pl.String else None
             if plain is not None:
@@ -91,11 +91,11 @@ def _wrong_type(values: pl.Series, converted: pl.Series, column: ColumnShape, ex
     return _refusal(values.is_not_null() & converted.is_null(), "type", f"{_takes(column)}, {example}.")
 
 
-def _text(values: pl.Series, column: ColumnShape) -> Converted:
+def _text(values: pl.Series, column: ColumnShape, *, may_hold_nul: bool = True) -> Converted:
     text = as_text(values)
     refused: tuple[Refusal, ...] = ()
-    zero = text.str.contains("\x00", literal=True)
-    if zero.any():
+    if may_hold_nul:
+        zero = text.str.contains("\x00", literal=True)
         refused = _refusal(zero, "out_of_range", f"{_takes(column)}, which has no place for the character NUL.")
     if column.length is not None and (text.str.len_bytes().max() or 0) > column.length:  # type: ignore[operator]
         message = f"{_takes(column)}, at most {column.length} characters."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import polars as pl
 
@@ -26,6 +27,10 @@ def no_failures() -> pl.DataFrame:
     return pl.DataFrame(schema=FAILURES)
 
 
+FOUND: dict[str, Any] = {name: dtype for name, dtype in FAILURES.items() if name != "detail"} | {"got": pl.String}
+"""Schema of what steps find: failures with the value itself where :data:`FAILURES` have what is shown of it."""
+
+
 def refused_rows(
     refusal: Refusal,
     numbers: pl.Series,
@@ -35,34 +40,32 @@ def refused_rows(
     got: pl.Series | None = None,
     hide: bool = False,
 ) -> pl.DataFrame:
-    """The failures frame of one refusal.
+    """What a step refuses, schema :data:`FOUND`; :func:`found` makes failures of what all steps refused.
 
     :param numbers: the row numbers beside ``refusal.rows``.
     :param field: a name, or a column of paths beside ``numbers``.
     :param got: what came instead, shown as detail (cut after 100 characters).
     :param hide: the field is sensitive: show neither the value nor a message made of it.
     """
-    rows = sure(refusal.rows)  # few of many: what is asked for below is asked of them alone, and at once
-    few = [numbers.filter(rows).alias(ROW_NUMBER)]
-    message: pl.Expr = pl.lit(refusal.message if isinstance(refusal.message, str) else HIDDEN_MESSAGE)
-    if isinstance(refusal.message, pl.Series) and not hide:
-        few.append(refusal.message.filter(rows).alias("message"))
-        message = pl.col("message")
-    path: pl.Expr = pl.lit(field, dtype=pl.String) if not isinstance(field, pl.Series) else pl.col("field")
-    if isinstance(field, pl.Series):
-        few.append(field.filter(rows).alias("field"))
-    detail = pl.lit(None, dtype=pl.String)
-    if got is not None and not hide:
-        few.append(as_text(got.filter(rows)).alias("got"))
-        detail = _GOT
-    return pl.DataFrame(few).select(
-        pl.col(ROW_NUMBER),
-        pl.lit(str(stage)).alias("stage"),
-        pl.lit(refusal.code).alias("code"),
-        path.alias("field"),
-        message.alias("message"),
-        detail.alias("detail"),
+    rows = sure(refusal.rows)  # few of many: what is asked for below is asked of them alone
+    message = refusal.message
+    if isinstance(message, pl.Series):
+        message = HIDDEN_MESSAGE if hide else message.filter(rows)
+    refused = numbers.filter(rows)
+    columns: dict[str, pl.Series | str | None] = {
+        "stage": str(stage),
+        "code": refusal.code,
+        "field": field.filter(rows) if isinstance(field, pl.Series) else field,
+        "message": message,
+        "got": None if got is None or hide else as_text(got.filter(rows)),
+    }
+    # constants by way of expressions cost more than all of the rest, many times a batch
+    filled = (
+        value if isinstance(value, pl.Series) else pl.Series([value], dtype=pl.String).new_from_index(0, refused.len())
+        for value in columns.values()
     )
+    named = (column.alias(name) for name, column in zip(columns, filled, strict=True))
+    return pl.DataFrame([refused.alias(ROW_NUMBER), *named])
 
 
 _TOO_LONG = pl.col("got").str.len_chars() > SHOWN_CHARACTERS
@@ -74,6 +77,13 @@ _GOT = pl.when(pl.col("got") != "").then(
     )
 )
 """``got "…"`` for each value, cut where it is long; null for null and for empty text."""
+
+
+def found(frames: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    """The failures frame of what the steps refused."""
+    if not frames:
+        return no_failures()
+    return pl.concat(frames).select(*(name for name in FAILURES if name != "detail"), _GOT.alias("detail"))
 
 
 def malformed_failures(malformed: pl.DataFrame) -> pl.DataFrame:
@@ -124,13 +134,20 @@ def error_counts(failures: pl.DataFrame) -> tuple[ErrorCount, ...]:
     """The error summary: each failed row once under its general message, and once per field and message."""
     if failures.is_empty():
         return ()
-    general = general_messages(failures).group_by("message").len()
-    with_field = failures.filter(pl.col("field").is_not_null()).select(ROW_NUMBER, "field", "message")
-    of_fields = (with_field if is_one_each(failures) else with_field.unique()).group_by("field", "message").len()
+    if is_one_each(failures):  # then one grouping tells both
+        grouped = failures.group_by("field", "message").len().rows()
+        general = [(message, count) for field, message, count in grouped if field is None]
+        of_fields = [one for one in grouped if one[0] is not None]
+        if of_fields:
+            general.append((INVALID_DATA, sum(count for *_, count in of_fields)))
+    else:
+        with_field = failures.filter(pl.col("field").is_not_null()).select("field", "message", ROW_NUMBER).unique()
+        general = general_messages(failures).group_by("message").len().rows()
+        of_fields = with_field.group_by("field", "message").len().rows()
     return limited(
         [
-            *(ErrorCount(message=message, count=count) for message, count in general.iter_rows()),
-            *(ErrorCount(field=field, message=message, count=count) for field, message, count in of_fields.iter_rows()),
+            *(ErrorCount(message=message, count=count) for message, count in general),
+            *(ErrorCount(field=field, message=message, count=count) for field, message, count in of_fields),
         ]
     )
 

@@ -124,9 +124,17 @@ class _Work:
                 with _users_code(validator.name, mapping.attribute):
                     refused = apply_validator(validator, checked, rows)
                 self._refuse(refused, Stage.VALIDATE, keep_going=True)
-        converted, refused = self.column.convert(current)
+        converted, refused = self.column.convert(current, may_hold_nul=self._may_hold_nul)
         self._refuse(refused, Stage.VALIDATE)
         return converted
+
+    @property
+    def _may_hold_nul(self) -> bool:
+        """Whether a text may hold NUL now; the reader may have looked, for all columns at once."""
+        is_plain = self.located is not None and self.located.path is None  # JSON escapes NUL
+        steps = self.column.mapping.transformers
+        is_cut = all(isinstance(step, Transformer) and step.cuts_only for step in steps)
+        return self.part.may_hold_nul or not (is_plain and is_cut)
 
     def _rows(self, *, is_typed: bool) -> Rows:
         if self.distinct is not None:

@@ -7,7 +7,7 @@ from decimal import ROUND_HALF_UP, Context, Decimal
 import polars as pl
 
 from airflow_provider_ingest.importers.table import ColumnShape
-from airflow_provider_ingest.transformers.numbers import PLAIN_SHAPE, SHORT_SHAPE, parse_plain
+from airflow_provider_ingest.transformers.numbers import PLAIN_SHAPE, SHORT_PLACES, SHORT_SHAPE, parse_plain
 from airflow_provider_ingest.transformers.values import as_text, over_distinct
 
 WIDEST = 37
@@ -15,7 +15,6 @@ WIDEST = 37
 
 INTEGER_SHAPE = r"\A[+-]?[0-9]+(?:\.0*)?\z"
 EXACT = Context(prec=3000)
-SHORT_PLACES = 18
 
 
 def integers(values: pl.Series) -> pl.Series:

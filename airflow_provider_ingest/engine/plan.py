@@ -11,7 +11,7 @@ import polars as pl
 from airflow_provider_ingest.engine.compiling import compile_table, masked_columns
 from airflow_provider_ingest.engine.distinct import Memory
 from airflow_provider_ingest.engine.expected import check_schema
-from airflow_provider_ingest.engine.failures import in_order, malformed_failures
+from airflow_provider_ingest.engine.failures import found, in_order, malformed_failures
 from airflow_provider_ingest.engine.header import check_header, expected_fields
 from airflow_provider_ingest.engine.mapped import Findings
 from airflow_provider_ingest.engine.nested import places_of, work_nested
@@ -76,19 +76,21 @@ class Plan:
         :param lookup: finds the foreign keys of relations.
         :param memory: the same for all batches of a chunk, so that values which come back are worked once.
         """
-        stretch = Stretch(batch.frame.select(batch.columns), batch.frame[ROW_NUMBER], batch.kinds)
+        frame, numbers = batch.frame.select(batch.columns), batch.frame[ROW_NUMBER]
+        stretch = Stretch(frame, numbers, batch.kinds, may_hold_nul=batch.may_hold_nul)
         findings = Findings(is_traced=self.tracing.is_on, memory=memory or Memory())
         if self.schema:
             findings.bad = check_schema(stretch, self.schema, self.aliases, self.sensitive, findings.failures)
         frame = work_table(self.table, stretch, findings, lookup)
         children = work_nested(self.table.nested, stretch, findings, lookup)
-        failures = in_order([malformed_failures(batch.malformed), *findings.failures])
+        failures = in_order([malformed_failures(batch.malformed), found(findings.failures)])
         records = pl.DataFrame([stretch.numbers.alias(ROW_NUMBER), *frame.get_columns()])
         valid = ~stretch.numbers.is_in(failures[ROW_NUMBER].implode()) if failures.height else ~stretch.none()
         places = places_of(valid) if children else None
         return Processed(
             records=RecordBatch(
-                records=records.filter(valid) if failures.height else records,
+                # each column by itself: a frame's filter is handed to another thread, and waited for
+                records=pl.DataFrame([column.filter(valid) for column in records]) if failures.height else records,
                 conditional=self.table.conditional,
                 children=tuple(one.kept(valid, places) for one in children) if places is not None else (),
             ),

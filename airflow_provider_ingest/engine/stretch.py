@@ -51,15 +51,23 @@ class Stretch:
 
     :param numbers: row numbers (those of the root rows in a nested collection).
     :param prefix: for elements of a collection, the path of each in its row (``variants[2].``).
+    :param may_hold_nul: whether a text of the frame may hold the character NUL.
     """
 
     def __init__(
-        self, frame: pl.DataFrame, numbers: pl.Series, kinds: Mapping[str, Kind], prefix: pl.Series | None = None
+        self,
+        frame: pl.DataFrame,
+        numbers: pl.Series,
+        kinds: Mapping[str, Kind],
+        prefix: pl.Series | None = None,
+        *,
+        may_hold_nul: bool = True,
     ) -> None:
         self.frame = frame
         self.numbers = numbers
         self.kinds = dict(kinds)
         self.prefix = prefix
+        self.may_hold_nul = may_hold_nul
 
     @property
     def height(self) -> int:
@@ -106,7 +114,8 @@ class Stretch:
     def filter(self, rows: pl.Series) -> Stretch:
         """The rows where the mask is true."""
         prefix = None if self.prefix is None else self.prefix.filter(rows)
-        return Stretch(self.frame.filter(rows), self.numbers.filter(rows), self.kinds, prefix)
+        frame, numbers = self.frame.filter(rows), self.numbers.filter(rows)
+        return Stretch(frame, numbers, self.kinds, prefix, may_hold_nul=self.may_hold_nul)
 
     def none(self) -> pl.Series:
         """A mask that is false for every row."""

@@ -62,7 +62,7 @@ class _ChunkRead:
                 frame = numbered(frame, self.first, self.line)
                 self.first, self.offset, self.line = self.first + rows, self.offset + size, self.line + rows
                 for rows_of_batch in frame.iter_slices(self.batch_rows):
-                    yield RowBatch(frame=rows_of_batch, malformed=no_malformed())
+                    yield RowBatch(frame=rows_of_batch, malformed=no_malformed(), may_hold_nul=False)
                 return
         width, end = len(self.columns), self.offset + size
         for block in read_blocks(file, self.offset, end, self.line, self.rules, width, self.block_bytes):

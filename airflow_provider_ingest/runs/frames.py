@@ -77,11 +77,13 @@ class RowBatch:
         null in the file (a CSV has none), an empty CSV cell is ``""``.
     :param malformed: schema :data:`MALFORMED`.
     :param kinds: for the columns that are not text, what they are.
+    :param may_hold_nul: false where the reader has seen that no text holds the character NUL.
     """
 
     frame: pl.DataFrame
     malformed: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=MALFORMED))
     kinds: Mapping[str, Kind] = field(default_factory=dict)
+    may_hold_nul: bool = True
 
     @property
     def columns(self) -> list[str]:

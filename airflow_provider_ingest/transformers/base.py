@@ -86,10 +86,16 @@ class Transformer(ABC):
     distinct values of a column, in any order and without rows. A subclass with a :meth:`transform` of its own says so
     anew."""
 
+    cuts_only: bool = False
+    """Whether each text that comes out is a part of the text that went in: no character is in it that was not looked
+    for already. A subclass with a :meth:`transform` of its own says so anew."""
+
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        if "transform" in cls.__dict__ and "is_elementwise" not in cls.__dict__:
-            cls.is_elementwise = False
+        if "transform" in cls.__dict__:
+            for promise in ("is_elementwise", "cuts_only"):
+                if promise not in cls.__dict__:
+                    setattr(cls, promise, False)
 
     @property
     def name(self) -> str:

@@ -23,8 +23,18 @@ _PLAIN = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4
 PLAIN_SHAPE = r"\A[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?\z"
 """The grammar in the regex dialect of Polars."""
 
-SHORT_SHAPE = r"\A[+-]?(?:[0-9]{1,18}(?:\.[0-9]{0,18})?|\.[0-9]{1,18})\z"
-"""Numbers that a decimal column of 18 places takes exactly."""
+SHORT_PLACES = 18
+"""Digits before and after the point that a decimal column takes exactly."""
+
+
+def short_shape(places: int) -> str:
+    """The regex of numbers with no more digits than that before the point, and than ``places`` after it."""
+    places = min(places, SHORT_PLACES)
+    begun = rf"|\.[0-9]{{1,{places}}}" if places else ""
+    return rf"\A[+-]?(?:[0-9]{{1,{SHORT_PLACES}}}(?:\.[0-9]{{0,{places}}})?{begun})\z"
+
+
+SHORT_SHAPE = short_shape(SHORT_PLACES)
 
 NO_BREAK_BLANKS = "\xa0\u202f"
 

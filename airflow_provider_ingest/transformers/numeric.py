@@ -10,16 +10,19 @@ from airflow_provider_ingest.exceptions import ConfigError
 from airflow_provider_ingest.runs.columns import pl
 from airflow_provider_ingest.transformers.base import Refusal, Rows, Transformed, Transformer
 from airflow_provider_ingest.transformers.numbers import (
+    SHORT_PLACES,
     SHORT_SHAPE,
     NumberFormat,
     exact_decimal,
     parse_plain,
     rounded,
+    short_shape,
 )
 from airflow_provider_ingest.transformers.values import MAX_PRECISION, as_text, stripped, sure, to_series
 
 MAX_DECIMALS = 30
-_SHORT = 18
+_LOOKED_AT = 100
+"""Rows that tell whether a column is worth a try."""
 
 
 class _Unset:
@@ -77,8 +80,11 @@ class NumericTransformer(Transformer):
     def transform(self, values: pl.Series, rows: Rows) -> Transformed:
         """The numbers: a decimal column, or text where the digits of a batch exceed 38."""
         written = as_text(values)
-        is_short = sure(written.str.contains(SHORT_SHAPE)) if self.format.is_plain else None
-        if is_short is not None and self._fits_short() and not _hides_numbers(written, is_short):
+        fitting = self._fitting(written)
+        is_short = sure(written.str.contains(SHORT_SHAPE)) if fitting is None and self.format.is_plain else None
+        if fitting is not None:
+            result = fitting
+        elif is_short is not None and self._fits_short() and not _hides_numbers(written, is_short):
             result = self._short(written if is_short.all() else written.set(~is_short, None))
         else:
             written = stripped(written)
@@ -92,6 +98,19 @@ class NumericTransformer(Transformer):
         )
         return Transformed(values=result.alias(values.name), refused=refusals)
 
+    def _fitting(self, written: pl.Series) -> pl.Series | None:
+        """The numbers where none has more decimals than are kept, as most columns are; else ``None``."""
+        if self.decimals is None or not self.format.is_plain or not self._fits_short():
+            return None
+        shape = short_shape(self.decimals)
+        if not sure(written.head(_LOOKED_AT).str.contains(shape)).any():
+            return None
+        fits = sure(written.str.contains(shape))
+        if _hides_numbers(written, fits):
+            return None
+        plain = written if fits.all() else written.set(~fits, None)
+        return plain.cast(pl.Decimal(MAX_PRECISION, self.decimals))
+
     def _careful(self, plain: pl.Series) -> pl.Series:
         """Numbers among blanks, in other notations, or with many digits."""
         is_short = sure(plain.str.contains(SHORT_SHAPE))
@@ -101,7 +120,7 @@ class NumericTransformer(Transformer):
         return self._short(plain if is_short.all() else plain.set(~is_short, None))
 
     def _fits_short(self) -> bool:
-        return self.decimals is None or self.decimals + _SHORT + 1 <= MAX_PRECISION
+        return self.decimals is None or self.decimals + SHORT_PLACES + 1 <= MAX_PRECISION
 
     def _short(self, plain: pl.Series) -> pl.Series:
         """Numbers of at most 18 digits on each side of the point, in columns."""

@@ -36,6 +36,7 @@ class TrimTransformer(Transformer):
     """
 
     is_elementwise = True
+    cuts_only = True
 
     def __init__(self, characters: str | None = None) -> None:
         if characters is not None and (not isinstance(characters, str) or not characters):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -11,7 +12,9 @@ import pytest
 
 from airflow_provider_ingest.engine.convert import conversion_of
 from airflow_provider_ingest.importers.table import ColumnKind, ColumnShape
-from tests.unit.engine.worlds import column, integer, money
+from airflow_provider_ingest.runs.frames import Kind
+from airflow_provider_ingest.transformers import TrimTransformer
+from tests.unit.engine.worlds import batch, column, importer, integer, money, process, table
 
 UTC = dt.UTC
 NUMERIC = column("c", ColumnKind.NUMERIC, sql_type="numeric")
@@ -155,3 +158,35 @@ def test_the_type_does_not_depend_on_the_values(shape: ColumnShape) -> None:
     usual = convert(pl.Series(["x", "1", "2024-01-01"]))[0].dtype
     assert convert(pl.Series([], dtype=pl.String))[0].dtype == usual
     assert convert(pl.Series([None], dtype=pl.Null))[0].dtype == usual
+
+
+# -- the character NUL, for which a reader may have looked already
+
+
+class Terminated(TrimTransformer):
+    """A step of a user's own, made of one that only cuts."""
+
+    def transform(self, values: pl.Series, rows: Any) -> pl.Series:
+        return values + "\0"
+
+
+@pytest.mark.parametrize(
+    ("steps", "path", "refused"),
+    [
+        ([], "word", []),
+        ([TrimTransformer], "word", []),
+        ([Terminated], "word", ["out_of_range"]),
+        ([TrimTransformer, Terminated], "word", ["out_of_range"]),
+        ([], "json.word", ["out_of_range"]),
+    ],
+)
+def test_nul_that_no_reader_can_have_seen_is_found(steps: list[Any], path: str, refused: list[str]) -> None:
+    given = batch({"word": ["a"], "json": [r'{"word": "a\u0000"}']}, kinds={"json": Kind.JSON})
+    config = importer().map_transform_and_validate(path, "word", steps, [])
+    done = process(config, table("word"), replace(given, may_hold_nul=False))
+    assert done.failures["code"].to_list() == refused
+
+
+def test_nul_is_looked_for_where_no_reader_has_looked() -> None:
+    done = process(importer().map("word", "word"), table("word"), {"word": ["a\0b"]})
+    assert done.failures["code"].to_list() == ["out_of_range"]

@@ -89,3 +89,5 @@ def test_a_subclass_with_steps_of_its_own_is_not_taken_for_elementwise() -> None
 
     assert not any(step.is_elementwise for step in (Numbered, First, ConcatTransformer))
     assert Quiet.is_elementwise
+    assert Quiet.cuts_only
+    assert not Numbered.cuts_only

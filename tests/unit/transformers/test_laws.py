@@ -183,6 +183,8 @@ def same(result: Any, expected: Any) -> bool:
 @example(values=list(TRICKY))
 @example(values=["1.005", "-1.005", "2.5", "-2.5", "0.5", "1.015", "3.125", "7"])
 @example(values=[*TRICKY, None] * 3)
+@example(values=["1.25", "-.5", "+3", "5.", "0", "12.5"] * 40 + [None, "", "x"])
+@example(values=["1.25", "-.5", "+3", "5.", "0", "12.5"] * 40 + [None, " ", "1.005"])
 @settings(deadline=None, max_examples=80)
 def test_a_column_gives_what_a_loop_over_its_values_would(
     transformer: Transformer, reference: Callable[[str | None], Any], values: list[str | None]
