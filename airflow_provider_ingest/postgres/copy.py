@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import io
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import polars as pl
@@ -13,17 +13,17 @@ from airflow_provider_ingest.postgres.binary import END, SIGNATURE, BinaryRows
 from airflow_provider_ingest.postgres.local_socket import widen
 
 SLICE = 10_000
-"""Rows encoded at a time: one slice is sent while the next is encoded, so that the server never waits for rows."""
+"""Rows encoded at a time, a megabyte or two."""
 
 
 class CopyRows:
-    """A frame on its way into a table: the first slice is encoded at once, the others while they are sent."""
+    """A frame on its way into a table, in slices: the first is encoded at once, the others while they are sent."""
 
     def __init__(self, frame: pl.DataFrame, types: Mapping[str, str], *, at_once: bool = False) -> None:
         """Encode what can be encoded before the database is asked.
 
         :param types: the columns' types as PostgreSQL writes them; those it does not name are written as text.
-        :param at_once: encode all of it now, where the database is busy for longer than that takes.
+        :param at_once: encode all of it now, in a thread that the database does not wait for.
         """
         self._names = ", ".join('"' + name.replace('"', '""') + '"' for name in frame.columns)
         rows = BinaryRows.of(frame, types)
@@ -35,16 +35,19 @@ class CopyRows:
             self._form, self._start, self._end = "csv", b"", b""
             self._encode = _encoded_column if frame.width == 1 else _encoded
         self._slices = frame.iter_slices(SLICE)
-        self._ready = [self._encode(next(self._slices, frame))]
+        self._ready = deque([self._encode(next(self._slices, frame))])
         if at_once:
-            self._ready += map(self._encode, self._slices)
+            self._ready.extend(map(self._encode, self._slices))
 
     def send(self, cursor: Any, table: str) -> None:
-        """COPY the rows, once, into a table whose columns have the frame's names.
+        """COPY the rows, once, into a table whose columns have the frame's names: what was sent is not kept.
 
         :param cursor: of psycopg, or of psycopg2, which sends only what is complete.
         :param table: quoted name.
+        :raises RuntimeError: if they were sent before.
         """
+        if not self._ready:
+            raise RuntimeError("These rows were sent already.")
         statement = f"COPY {table} ({self._names}) FROM STDIN (FORMAT {self._form})"
         if hasattr(cursor, "copy_expert"):
             cursor.copy_expert(statement, io.BytesIO(b"".join(self._parts())))
@@ -55,16 +58,13 @@ class CopyRows:
                 copy.write(part)
 
     def _parts(self) -> Iterator[Any]:
-        """What goes to the server, in order; while a slice is on its way, the next one is encoded."""
+        """What goes to the server, in order. While a slice is encoded the server has the one before to work on: it
+        stands in the connection's buffer. A thread for encoding cost more than it gained.
+        """
         yield self._start
-        *parts, part = self._ready
-        yield from parts
-        with ThreadPoolExecutor(1, "ingest-encode") as encoder:
-            for following in self._slices:
-                encoding = encoder.submit(self._encode, following)
-                yield part
-                part = encoding.result()
-        yield part
+        while self._ready:
+            yield self._ready.popleft()  # what was sent makes room
+        yield from map(self._encode, self._slices)
         yield self._end
 
 

@@ -120,18 +120,19 @@ class PostgresWriter(DirectWriter):
         return [row[0] for row in self.fetch(f"SELECT {expression} FROM generate_series(1, {count})")]
 
     def prepare(self, frame: pl.DataFrame, conditional: Sequence[str], references: Sequence[str] = ()) -> Prepared:
-        """Begin to encode the rows, too: the server need not wait for that once it has those before."""
+        """Encode the rows, too: the thread that feeds the server shares a core with it, others have one to spare."""
         prepared = super().prepare(frame, conditional, references)
         if prepared.frame.is_empty():
             return prepared
         if self.is_direct and not conditional and not prepared.has_second_turn:
-            prepared.load = self._copied(prepared.frame.drop(POSITION))
+            prepared.load = self._copied(prepared.frame.drop(POSITION), at_once=True)
         else:
             prepared.staged_load = self._copied_staged(staged(prepared))
         return prepared
 
-    def _copied(self, frame: pl.DataFrame) -> CopyRows:
-        return CopyRows(frame, {column.name: column.sql_type for column in self.plan.shape.columns})
+    def _copied(self, frame: pl.DataFrame, *, at_once: bool = False) -> CopyRows:
+        types = {column.name: column.sql_type for column in self.plan.shape.columns}
+        return CopyRows(frame, types, at_once=at_once)
 
     def _copied_staged(self, frame: pl.DataFrame) -> CopyRows:
         return CopyRows(frame, {name: self._type(name) for name in frame.columns}, at_once=True)

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from airflow_provider_ingest.postgres.binary import BinaryRows
-from airflow_provider_ingest.postgres.copy import copy_frame
+from airflow_provider_ingest.postgres.copy import CopyRows, copy_frame
 
 TYPES = {
     "small": "smallint",
@@ -132,3 +132,14 @@ def test_slices_of_a_frame_follow_each_other(cursor: psycopg.Cursor[Any]) -> Non
 )
 def test_what_has_no_room_or_another_type_goes_as_text(column: pl.Series, type_: str) -> None:
     assert BinaryRows.of(column.alias("a").to_frame(), {"a": type_}) is None
+
+
+@pytest.mark.parametrize("at_once", [False, True])
+def test_rows_are_sent_once(cursor: psycopg.Cursor[Any], at_once: bool) -> None:
+    rows = CopyRows(pl.select(big=pl.int_range(25_001)), TYPES, at_once=at_once)
+    cursor.execute("TRUNCATE one")
+    rows.send(cursor, "one")
+    cursor.execute("SELECT count(*) FROM one")
+    assert cursor.fetchone() == (25_001,)
+    with pytest.raises(RuntimeError, match="sent already"):
+        rows.send(cursor, "one")
