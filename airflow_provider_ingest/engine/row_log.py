@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 import polars as pl
 
@@ -132,6 +133,20 @@ def row_data(
     if malformed.is_empty():
         return rows
     return pl.concat([rows, _malformed_data(malformed, is_masked=bool(masked))]).sort(ROW_NUMBER)
+
+
+def only_rows(batch: RowBatch, numbers: pl.Series) -> RowBatch:
+    """The rows of these numbers alone, in memory of their own: a text that is cut out of a column keeps all of it."""
+    wanted = numbers.unique().implode()
+    rows, names = batch.frame[ROW_NUMBER].is_in(wanted), batch.frame.columns
+    # a column's name may hold NUL, Arrow's must not
+    few = pl.DataFrame([column.filter(rows).alias(str(place)) for place, column in enumerate(batch.frame)])
+    own = pl.DataFrame(pl.from_arrow(few.to_arrow(compat_level=pl.CompatLevel.oldest())))
+    own.columns = names
+    malformed = batch.malformed
+    if not malformed.is_empty():
+        malformed = malformed.filter(pl.col(ROW_NUMBER).is_in(wanted))
+    return replace(batch, frame=own, malformed=malformed)
 
 
 def _malformed_data(malformed: pl.DataFrame, *, is_masked: bool) -> pl.DataFrame:

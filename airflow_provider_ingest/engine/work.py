@@ -10,13 +10,13 @@ from dataclasses import dataclass, field, replace
 
 import polars as pl
 
+from airflow_provider_ingest.engine.chunk_log import ChunkLog
 from airflow_provider_ingest.engine.distinct import Memory
-from airflow_provider_ingest.engine.failures import error_counts, in_order, limited
+from airflow_provider_ingest.engine.failures import error_counts, in_order, is_one_each, limited
 from airflow_provider_ingest.engine.handlers import RowHandlers
 from airflow_provider_ingest.engine.lookups import Lookups
 from airflow_provider_ingest.engine.plan import Plan, Processed, compile_plan
-from airflow_provider_ingest.engine.row_log import all_rows, failed_rows
-from airflow_provider_ingest.engine.threads import behind, beside
+from airflow_provider_ingest.engine.threads import behind, without_old_garbage
 from airflow_provider_ingest.importers.config import IngestConfig
 from airflow_provider_ingest.runs.events import IngestRun
 from airflow_provider_ingest.runs.frames import ROW_NUMBER, RowBatch, WriteResult
@@ -25,13 +25,8 @@ from airflow_provider_ingest.runs.ports import ChunkTransaction, RunStore, Targe
 from airflow_provider_ingest.runs.progress import Counts
 from airflow_provider_ingest.runs.records import ChunkPlan
 
-PROGRESS_SECONDS = 0.5
-
-AHEAD = 3
+AHEAD = 2
 """Batches that are transformed before the one that is written has gone: one takes longer now and then."""
-
-MANY = 4
-"""Where one row of so many is logged, the chunk waits for its log as it does for the target."""
 
 RejectCheck = Callable[[Counts, Sequence[ErrorCount]], None]
 
@@ -59,7 +54,7 @@ def work_chunk(
     :param check_rejects: called with the chunk's counts and errors after each batch; what it raises ends the chunk
         unwritten.
     """
-    with behind("ingest-read") as reader, RowHandlers(config.handlers, run) as handlers:
+    with without_old_garbage(), behind("ingest-read") as reader, RowHandlers(config.handlers, run) as handlers:
         reading = _Reading(reader, iter(batches))
         with target.open_chunk(run_key, chunk.index, dry_run=run.is_dry_run) as transaction:
             outcome = transaction.recorded
@@ -116,7 +111,8 @@ class _Failed:
 
     @classmethod
     def of(cls, failures: pl.DataFrame) -> _Failed:
-        return cls(failures[ROW_NUMBER].n_unique(), error_counts(failures))
+        rows = failures.height if is_one_each(failures) else failures[ROW_NUMBER].n_unique()
+        return cls(rows, error_counts(failures))
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,20 +122,6 @@ class _Processed:
     batch: RowBatch
     processed: Processed
     failed: _Failed
-
-
-class _LogThreads:
-    """A thread that makes logged rows ready and one that hands them to the store; neither begins unless it is used."""
-
-    def __init__(self, kind: Callable[[str], ThreadPoolExecutor]) -> None:
-        self.ready, self.append = kind("ingest-log"), kind("ingest-append")
-
-    def __enter__(self) -> _LogThreads:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.ready.shutdown()
-        self.append.shutdown()
 
 
 @dataclass(slots=True, kw_only=True)
@@ -156,18 +138,16 @@ class _ChunkWork:
     check_rejects: RejectCheck | None
     counts: Counts = field(default_factory=Counts)
     errors: tuple[ErrorCount, ...] = ()
-    reported: float = 0.0
-    logging: Future[None] | None = None
-    appending: Future[None] | None = None
 
     def through(self, reading: _Reading) -> ChunkOutcome:
         """Work all batches."""
         started = time.monotonic()
-        with _LogThreads(behind) as few, _LogThreads(beside) as many:
+        log = ChunkLog(plan=self.plan, store=self.store, run_id=self.run.id, index=self.index, which=self.row_log)
+        with log:
             for work in self._processed(reading):
-                self._finish(work, few, many)
-            self._await_log()
-            self._await_append()
+                self._finish(work, log)
+                del work  # while the next one is awaited its memory is needed
+            log.finish()
         return ChunkOutcome(counts=self.counts, errors=self.errors, duration=round(time.monotonic() - started, 3))
 
     def _processed(self, reading: _Reading) -> Iterator[_Processed]:
@@ -195,7 +175,7 @@ class _ChunkWork:
             processed = replace(processed, records=self.transaction.prepare(processed.records))
         return _Processed(batch, processed, _Failed.of(processed.failures))
 
-    def _finish(self, work: _Processed, few: _LogThreads, many: _LogThreads) -> None:
+    def _finish(self, work: _Processed, log: ChunkLog) -> None:
         """Write a batch and note what became of its rows: in few words, since the database waits for the next one."""
         batch, processed, failed = work.batch, work.processed, work.failed
         result: WriteResult | None = None
@@ -214,53 +194,7 @@ class _ChunkWork:
         )
         if failed.rows:
             self.errors = limited([*self.errors, *failed.errors])
-        self._await_log()
-        threads = many if self.row_log == "all" or failed.rows * MANY > batch.rows else few
-        self.logging = threads.ready.submit(self._log, threads.append, batch, processed, failures, result, self.counts)
+        log.add(batch, failures, processed.trace, result, self.counts)
         self.handlers.set_aside(batch, processed.records, failures)
         if self.check_rejects is not None:
             self.check_rejects(self.counts, self.errors)
-
-    def _await_log(self) -> None:
-        """What the row log of the last batch could not do ends the chunk; no more than one batch waits for it."""
-        if self.logging is not None:
-            self.logging.result()
-            self.logging = None
-
-    def _await_append(self) -> None:
-        if self.appending is not None:
-            self.appending.result()
-            self.appending = None
-
-    def _log(
-        self,
-        appender: ThreadPoolExecutor,
-        batch: RowBatch,
-        processed: Processed,
-        failures: pl.DataFrame,
-        result: WriteResult | None,
-        counts: Counts,
-    ) -> None:
-        """Have the rows of a batch logged; while the store takes them, those of the next one are made ready."""
-        rows = self._logged_rows(batch, processed, failures, result)
-        self._await_append()
-        self.appending = appender.submit(self._append, rows, batch.columns, counts)
-
-    def _append(self, rows: pl.DataFrame | None, fields: Sequence[str], counts: Counts) -> None:
-        """Log rows and tell how far the chunk is."""
-        if rows is not None:
-            self.store.append_rows(self.run.id, self.index, rows, fields)
-        now = time.monotonic()
-        if now - self.reported >= PROGRESS_SECONDS:
-            self.reported = now
-            self.store.report_progress(self.run.id, self.index, counts)
-
-    def _logged_rows(
-        self, batch: RowBatch, processed: Processed, failures: pl.DataFrame, result: WriteResult | None
-    ) -> pl.DataFrame | None:
-        if self.row_log == "none" or (self.row_log == "failed" and failures.is_empty()):
-            return None
-        masked = self.plan.masked_columns(batch.columns)
-        if self.row_log == "all":
-            return all_rows(batch, failures, result.ends if result else None, processed.trace, masked)
-        return failed_rows(batch, failures, processed.trace, masked)

@@ -64,10 +64,12 @@ def write_rows(session: Session, run_id: int, index: int, rows: pl.DataFrame, *,
                 if not part.is_empty():
                     copy_frame(cursor, ROWS.name, _without_nulls(part), TYPES)
     elif connection.dialect.name == "sqlite":
-        marks = ", ".join("?" * len(COLUMNS))
-        statement = f"INSERT INTO {ROWS.name} ({', '.join(COLUMNS)}) VALUES ({marks})"
-        for part in frame.iter_slices(SLICE):
-            connection.exec_driver_sql(statement, part.rows())
+        # what is the same in all rows is not bound with each of them: that took as long as the insert itself
+        varying = _without_nulls(frame).drop("run_id", "chunk_index")
+        names, marks = ", ".join(varying.columns), ", ".join("?" * varying.width)
+        statement = f"INSERT INTO {ROWS.name} (run_id, chunk_index, {names}) VALUES ({run_id:d}, {index:d}, {marks})"
+        for part in varying.iter_slices(SLICE):
+            connection.exec_driver_sql(statement, list(zip(*(column.to_list() for column in part), strict=True)))
     else:
         quoted = map(connection.dialect.identifier_preparer.format_column, ROWS.c[COLUMNS])
         statement = f"INSERT INTO {ROWS.name} ({', '.join(quoted)}) VALUES (:{', :'.join(COLUMNS)})"
