@@ -6,7 +6,7 @@ from collections.abc import Callable
 import httpx
 import pytest
 import requests
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from airflow_provider_ingest.exceptions import InvalidParameter
@@ -55,6 +55,7 @@ def parsed(body: bytes, *cuts: int) -> tuple[MultipartForm, Sink]:
 @given(st.binary(), st.lists(st.integers(0, 400), max_size=8), st.booleans())
 def test_a_body_means_the_same_however_it_is_cut(content: bytes, cuts: list[int], flag_first: bool) -> None:
     content += f"\r\n--{BOUNDARY[:-1]}".encode() + content
+    assume(f"\r\n--{BOUNDARY}".encode() not in content)  # a client takes another boundary then
     file, flag = part("file", content, b"a.csv"), part("dry_run", b"true")
     form, sink = parsed((flag + file if flag_first else file + flag) + END, *cuts)
     assert (sink.content, sink.name, sink.is_complete) == (content, "a.csv", True)
