@@ -27,6 +27,11 @@ MANY = 4
 """Where one row of so many is logged, the chunk waits for its log as it does for the target."""
 
 
+def logs_much(logged: int, rows: int) -> bool:
+    """Whether so many of a batch's rows are logged that the chunk waits for it."""
+    return logged * MANY > rows
+
+
 class _Threads:
     """A thread that makes rows ready and one that hands them to the store; neither begins unless it is used."""
 
@@ -80,17 +85,25 @@ class ChunkLog:
         self._many.shutdown()
 
     def add(
-        self, batch: RowBatch, failures: pl.DataFrame, trace: Trace | None, result: WriteResult | None, counts: Counts
+        self,
+        batch: RowBatch,
+        failures: pl.DataFrame,
+        trace: Trace | None,
+        result: WriteResult | None,
+        counts: Counts,
+        *,
+        is_much: bool,
     ) -> None:
         """Have a batch logged that was written, as soon as the one before is made ready.
 
+        :param batch: with the rows that failed at least; with all of them where all are logged.
         :param failures: what its rows failed for, here and in the target.
         :param counts: of the chunk up to this batch.
+        :param is_much: see :func:`logs_much`.
         :raises Exception: what the log of a batch before could not do ends the chunk.
         """
         self._await_making()
-        is_many = self.which == "all" or failures.height * MANY > batch.rows
-        self._threads = self._many if is_many else self._few
+        self._threads = self._many if is_much or self.which == "all" else self._few
         self._counts = counts
         self._making = self._threads.ready.submit(
             self._make_ready, self._threads.append, batch, failures, trace, result

@@ -10,12 +10,13 @@ from dataclasses import dataclass, field, replace
 
 import polars as pl
 
-from airflow_provider_ingest.engine.chunk_log import ChunkLog
+from airflow_provider_ingest.engine.chunk_log import ChunkLog, logs_much
 from airflow_provider_ingest.engine.distinct import Memory
 from airflow_provider_ingest.engine.failures import error_counts, in_order, is_one_each, limited
 from airflow_provider_ingest.engine.handlers import RowHandlers
 from airflow_provider_ingest.engine.lookups import Lookups
 from airflow_provider_ingest.engine.plan import Plan, Processed, compile_plan
+from airflow_provider_ingest.engine.row_log import only_rows
 from airflow_provider_ingest.engine.threads import behind, without_old_garbage
 from airflow_provider_ingest.importers.config import IngestConfig
 from airflow_provider_ingest.runs.events import IngestRun
@@ -117,16 +118,24 @@ class _Failed:
 
 @dataclass(frozen=True, slots=True)
 class _Processed:
-    """A batch that is ready to be written."""
+    """A batch that is ready to be written.
+
+    :param batch: with all of its rows, or with the failed ones alone where it can be read again.
+    :param rows: how many the batch had.
+    """
 
     batch: RowBatch
+    rows: int
     processed: Processed
     failed: _Failed
 
 
 @dataclass(slots=True, kw_only=True)
 class _ChunkWork:
-    """One attempt at a chunk."""
+    """One attempt at a chunk.
+
+    :param is_refused: whether the target has refused a row: it will refuse more of them.
+    """
 
     plan: Plan
     run: IngestRun
@@ -138,6 +147,7 @@ class _ChunkWork:
     check_rejects: RejectCheck | None
     counts: Counts = field(default_factory=Counts)
     errors: tuple[ErrorCount, ...] = ()
+    is_refused: bool = False
 
     def through(self, reading: _Reading) -> ChunkOutcome:
         """Work all batches."""
@@ -173,7 +183,15 @@ class _ChunkWork:
         processed = self.plan.process(batch, lookups.find, memory)
         if not processed.records.records.is_empty():
             processed = replace(processed, records=self.transaction.prepare(processed.records))
-        return _Processed(batch, processed, _Failed.of(processed.failures))
+        failed, rows = _Failed.of(processed.failures), batch.rows
+        if batch.again is not None and self._needs_failed_rows_alone and not logs_much(failed.rows, rows):
+            batch = only_rows(batch, processed.failures[ROW_NUMBER])
+        return _Processed(batch, rows, processed, failed)
+
+    @property
+    def _needs_failed_rows_alone(self) -> bool:
+        """Whether nobody will ask for the rows of a batch that pass, the memory of which is that of two batches."""
+        return self.row_log != "all" and not self.handlers.want_processed and not self.is_refused
 
     def _finish(self, work: _Processed, log: ChunkLog) -> None:
         """Write a batch and note what became of its rows: in few words, since the database waits for the next one."""
@@ -186,6 +204,9 @@ class _ChunkWork:
             if not result.refused.is_empty():
                 failures = in_order([failures, result.refused])
                 failed = _Failed.of(failures)
+                self.is_refused = True
+                if batch.again is not None and batch.rows < work.rows:
+                    batch = batch.again()
         self.counts += Counts(
             created=result.created if result else 0,
             updated=result.updated if result else 0,
@@ -194,7 +215,7 @@ class _ChunkWork:
         )
         if failed.rows:
             self.errors = limited([*self.errors, *failed.errors])
-        log.add(batch, failures, processed.trace, result, self.counts)
+        log.add(batch, failures, processed.trace, result, self.counts, is_much=logs_much(failed.rows, work.rows))
         self.handlers.set_aside(batch, processed.records, failures)
         if self.check_rejects is not None:
             self.check_rejects(self.counts, self.errors)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import polars as pl
@@ -40,10 +42,22 @@ def read_csv_chunk(reader: Mapping[str, Any], chunk: ChunkPlan, *, batch_rows: i
         )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Plain:
+    """Where plain records stand in the file, and the number and physical line of the first one."""
+
+    rows: int
+    size: int
+    offset: int
+    first: int
+    line: int
+
+
 class _ChunkRead:
     """Where the reading of a chunk stands: the next record's number, byte and physical line."""
 
     def __init__(self, reader: Mapping[str, Any], chunk: ChunkPlan, batch_rows: int) -> None:
+        self.path = chunk.location["path"]
         self.rules = grammar(Dialect(**reader["dialect"]))
         self.columns = list(reader["columns"])
         self.pads = reader.get("on_ragged") == "pad"
@@ -56,13 +70,12 @@ class _ChunkRead:
     def stretch(self, file: Any, rows: int, size: int, *, is_plain: bool) -> Iterator[RowBatch]:
         """The rows of the next ``size`` bytes: at once where they are as plain as planned, else with care."""
         if is_plain and self.rules.dialect.is_simple:
-            file.seek(self.offset)
-            frame = plain_rows(file.read(size), rows, self.columns, self.rules)
+            place = _Plain(rows=rows, size=size, offset=self.offset, first=self.first, line=self.line)
+            frame = self._plain(file, place)
             if frame is not None:
-                frame = numbered(frame, self.first, self.line)
                 self.first, self.offset, self.line = self.first + rows, self.offset + size, self.line + rows
-                for rows_of_batch in frame.iter_slices(self.batch_rows):
-                    yield RowBatch(frame=rows_of_batch, malformed=no_malformed(), may_hold_nul=False)
+                for start in range(0, rows, self.batch_rows):
+                    yield self._plain_batch(frame, place, start)
                 return
         width, end = len(self.columns), self.offset + size
         for block in read_blocks(file, self.offset, end, self.line, self.rules, width, self.block_bytes):
@@ -71,6 +84,26 @@ class _ChunkRead:
                 yield _batch(part, self.first + start, self.columns, self.rules, self.pads)
             self.first, self.line = self.first + block.rows, block.line + block.height
         self.offset = end
+
+    def _plain(self, file: Any, place: _Plain) -> pl.DataFrame | None:
+        file.seek(place.offset)
+        frame = plain_rows(file.read(place.size), place.rows, self.columns, self.rules)
+        return None if frame is None else numbered(frame, place.first, place.line)
+
+    def _plain_batch(self, frame: pl.DataFrame, place: _Plain, start: int) -> RowBatch:
+        return RowBatch(
+            frame=frame.slice(start, self.batch_rows),
+            malformed=no_malformed(),
+            may_hold_nul=False,
+            again=partial(self._again, place, start),
+        )
+
+    def _again(self, place: _Plain, start: int) -> RowBatch:
+        with open_file(self.path) as file:
+            frame = self._plain(file, place)
+        if frame is None:
+            raise FormatError(f"The rows from {place.first} on cannot be read again: the file was changed.")
+        return self._plain_batch(frame, place, start)
 
 
 def _part(block: Block, start: int, stop: int) -> Block:

@@ -6,7 +6,7 @@ column of such a name gets it suffixed by the reader.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -78,12 +78,15 @@ class RowBatch:
     :param malformed: schema :data:`MALFORMED`.
     :param kinds: for the columns that are not text, what they are.
     :param may_hold_nul: false where the reader has seen that no text holds the character NUL.
+    :param again: reads the same rows once more, where a reader can: who may yet be asked for some of them need not keep
+        them all.
     """
 
     frame: pl.DataFrame
     malformed: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=MALFORMED))
     kinds: Mapping[str, Kind] = field(default_factory=dict)
     may_hold_nul: bool = True
+    again: Callable[[], RowBatch] | None = None
 
     @property
     def columns(self) -> list[str]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
@@ -122,6 +124,64 @@ def test_too_many_failures_end_the_chunk_unwritten(world: World) -> None:
     with pytest.raises(RejectLimitExceeded):
         world.work(importer(), *given, check_rejects=check)
     assert world.rows() == []
+
+
+# -- batches of which only the failed rows are kept, since they can be read again
+
+
+class Source:
+    """Gives batches, and any of them again."""
+
+    def __init__(self, *batches: RowBatch) -> None:
+        self.asked: list[int] = []
+        self.batches = [
+            replace(one, again=partial(self.again, number, one)) for number, one in enumerate(batches, start=1)
+        ]
+
+    def again(self, number: int, one: RowBatch) -> RowBatch:
+        self.asked.append(number)
+        return one
+
+
+def three_batches() -> Source:
+    """Good rows, those that fail in the engine, and from the second batch on one that the database refuses."""
+    codes = [["a", "b", "c", "d", "toolong"], ["e", "a", "f", "g", "toolong"], ["b", "h", "i", "j", "k"]]
+    prices = ["1"] * 5
+    return Source(*(batch({"code": code, "price": prices}, first=5 * n + 1) for n, code in enumerate(codes)))
+
+
+@pytest.mark.parametrize("log", ["failed", "all", "none"])
+def test_reading_rows_again_changes_nothing(world: World, tmp_path: Any, log: str) -> None:
+    other = made_world(f"sqlite:///{tmp_path / 'other.db'}")
+    source = three_batches()
+    outcome = world.work(importer().log_rows(log), *source.batches)
+    whole = other.work(importer().log_rows(log), *(replace(one, again=None) for one in source.batches))
+    assert (outcome.counts, outcome.errors) == (whole.counts, whole.errors)
+    assert outcome.counts == Counts(created=11, failed=4)
+    page = {"page": 1, "per_page": 100}
+    assert world.store.rows(world.run.id, **page).items == other.store.rows(other.run.id, **page).items
+    assert bool(source.asked) is (log != "all")
+
+
+def test_rows_are_read_again_only_for_those_that_the_target_refuses(world: World) -> None:
+    source = three_batches()
+    world.work(importer(), source.batches[0])
+    assert source.asked == []
+
+
+def test_a_handler_that_wants_all_rows_gets_them(world: World) -> None:
+    class Listener(EventHandler):
+        seen: list[str]
+
+        def on_row_processed(self, run: IngestRun, row: Mapping[str, Any], record: Mapping[str, Any]) -> None:
+            self.seen.append(row["code"])
+
+    listener = Listener()
+    listener.seen = []
+    source = three_batches()
+    world.work(importer().with_event_handler(listener), *source.batches)
+    assert "".join(listener.seen) == "abcdefghijk"
+    assert source.asked == []
 
 
 # -- relations

@@ -236,6 +236,37 @@ def test_a_file_that_changes_between_plan_and_read_is_noticed(tmp_path: Path) ->
         list(read_csv_chunk(plan.reader, plan.chunks[0]))
 
 
+@pytest.mark.parametrize("batch_rows", [7, 1000])
+def test_plain_rows_can_be_read_again(tmp_path: Path, batch_rows: int) -> None:
+    path = tmp_path / "data.csv"
+    path.write_text("id,name\n" + "".join(f"{number},Zoë {number}\n" for number in range(100)))
+    plan = plan_csv(path, options={}, chunk_rows=40, scratch=tmp_path)
+    for chunk in plan.chunks:
+        for batch in read_csv_chunk(plan.reader, chunk, batch_rows=batch_rows):
+            assert batch.again is not None
+            assert not batch.may_hold_nul
+            assert batch.again().frame.equals(batch.frame)
+
+
+def test_rows_are_not_read_again_from_a_file_that_was_changed(tmp_path: Path) -> None:
+    path = tmp_path / "data.csv"
+    path.write_text("id,name\n" + "1,a\n" * 100)
+    plan = plan_csv(path, options={}, chunk_rows=1000, scratch=tmp_path)
+    (batch,) = read_csv_chunk(plan.reader, plan.chunks[0])
+    path.write_text("id,name\n" + "1\n" * 300)
+    assert batch.again is not None
+    with pytest.raises(FormatError, match="from 1 on cannot be read again: the file was changed"):
+        batch.again()
+
+
+def test_other_rows_are_kept_by_those_who_need_them(tmp_path: Path) -> None:
+    path = tmp_path / "data.csv"
+    path.write_bytes(b"id,name\n1,a\0\n2,b\n")
+    plan = plan_csv(path, options={}, chunk_rows=1000, scratch=tmp_path)
+    batches = list(read_csv_chunk(plan.reader, plan.chunks[0]))
+    assert [(batch.again, batch.may_hold_nul) for batch in batches] == [(None, True)]
+
+
 @pytest.mark.parametrize(
     ("options", "word"),
     [
