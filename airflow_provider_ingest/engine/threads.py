@@ -65,6 +65,7 @@ def without_old_garbage() -> Iterator[None]:
     if gc.get_freeze_count():  # somebody else's, who would not have it thawed
         yield
         return
+    gc.collect(1)  # what is garbage and young does not grow old with the rest
     gc.freeze()
     try:
         yield
