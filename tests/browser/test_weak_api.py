@@ -6,6 +6,7 @@ import json
 import re
 from typing import Any
 
+import pytest
 from playwright.sync_api import Route, expect
 
 from tests.browser.pages import API, OURS, PATIENCE, Pages
@@ -14,6 +15,7 @@ LIST = re.compile(rf"{API}/\?")
 RUN = "/plugin/ingest/runs/{id}"
 
 
+@pytest.mark.usefixtures("failed_run")
 def test_a_slow_answer_is_waited_for_in_sight(pages: Pages) -> None:
     page = pages.blank()
     held: list[Route] = []
