@@ -33,9 +33,9 @@ class Cluster:
     target_cores: float = 4
     control_cores: float = 2
     dispatch: float = 0.2
-    start: float = 1.05
-    work: float = 1.7
-    write: float = 1.2
+    start: float = 0.9
+    work: float = 1.3
+    write: float = 1.1
     together: bool = False
 
 
@@ -103,9 +103,9 @@ def main() -> None:
     here = Cluster(slots=1, worker_cores=2, together=True, dispatch=0)
     print("against what was measured on two cores (docs/benchmarks.md), seconds:")
     for what, cluster, chunks, rows, measured in (
-        ("1 M rows, one chunk, new process", here, 1, 1_000_000, 2.74),
-        ("1 M rows, one chunk, started before", replace(here, start=0), 1, 1_000_000, 1.88),
-        ("1 M rows, two chunks at a time, started", replace(here, start=0, slots=2), 2, 500_000, 2.03),
+        ("1 M rows, one chunk, new process", here, 1, 1_000_000, 2.23),
+        ("1 M rows, one chunk, started before", replace(here, start=0), 1, 1_000_000, 1.53),
+        ("1 M rows, two chunks at a time, started", replace(here, start=0, slots=2), 2, 500_000, 1.62),
         (
             "100 empty chunks on 4 slots (fitted)",
             Cluster(slots=4, worker_cores=2, together=True, start=0.14, work=0, write=0),
@@ -114,7 +114,7 @@ def main() -> None:
             17.0,
         ),
         ("953 chunks of 21 rows, 16 at a time", replace(here, slots=16, dispatch=0.2), 953, 21, 533.0),
-        ("10 M rows, 20 chunks, 16 at a time", replace(here, slots=16, dispatch=0.2), 20, 500_000, 60.9),
+        ("10 M rows, 20 chunks, 16 at a time", replace(here, slots=16, dispatch=0.2), 20, 500_000, 47.8),
     ):
         said = simulate(cluster, chunks, rows, spread=0)
         print(f"  {what:39} measured {measured:6.2f}  simulated {said:6.2f}  ratio {said / measured:4.2f}")
