@@ -66,14 +66,14 @@ class ChunkLog:
 
     def __init__(self, *, plan: Plan, store: RunStore, run_id: int, index: int, which: str) -> None:
         self._plan, self._store, self._run_id, self._index = plan, store, run_id, index
-        self.which = which
+        self._which = which
         self._few, self._many = _Threads(behind), _Threads(beside)
         self._threads = self._few
         self._making: Future[None] | None = None
         self._appending: Future[None] | None = None
-        self._waiting: list[_Failed] = []
+        self._waiting: list[_Failed] = []  # of one thread at a time: each step awaits the one before
         self._counts = Counts()
-        self._appended = time.monotonic()
+        self._told = time.monotonic()  # when the store was last told how far the chunk is
 
     def __enter__(self) -> ChunkLog:
         return self
@@ -103,7 +103,7 @@ class ChunkLog:
         :raises Exception: what the log of a batch before could not do ends the chunk.
         """
         self._await_making()
-        self._threads = self._many if is_much or self.which == "all" else self._few
+        self._threads = self._many if is_much or self._which == "all" else self._few
         self._counts = counts
         self._making = self._threads.ready.submit(
             self._make_ready, self._threads.append, batch, failures, trace, result
@@ -125,19 +125,19 @@ class ChunkLog:
         result: WriteResult | None,
     ) -> None:
         masked = self._plan.masked_columns(batch.columns)
-        if self.which == "all":
+        if self._which == "all":
             rows = all_rows(batch, failures, result.ends if result else None, trace, masked)
-            self._append(appender, rows, batch.columns)
+            self._hand_over(appender, rows, batch.columns)
             return
-        if self.which == "failed" and not failures.is_empty():
+        if self._which == "failed" and not failures.is_empty():
             if trace is not None:
-                self._append(appender, failed_rows(batch, failures, trace, masked), batch.columns)
+                self._hand_over(appender, failed_rows(batch, failures, trace, masked), batch.columns)
                 return
             failed = _Failed(only_rows(batch, failures[ROW_NUMBER]), failures)
             if self._waiting and not failed.is_like(self._waiting[0]):
                 self._log_waiting(appender)
             self._waiting.append(failed)
-        is_late = time.monotonic() - self._appended >= PROGRESS_SECONDS
+        is_late = time.monotonic() - self._told >= PROGRESS_SECONDS
         if is_late or sum(one.failures.height for one in self._waiting) >= TOGETHER:
             self._log_waiting(appender)
 
@@ -145,7 +145,7 @@ class ChunkLog:
         """Log the failed rows that wait, together."""
         waiting, self._waiting = self._waiting, []
         if not waiting:
-            self._append(appender, None, ())
+            self._hand_over(appender, None, ())
             return
         batch = RowBatch(
             frame=pl.concat([one.batch.frame for one in waiting]),
@@ -154,19 +154,20 @@ class ChunkLog:
         )
         masked = self._plan.masked_columns(batch.columns)
         failures = pl.concat([one.failures for one in waiting])
-        self._append(appender, failed_rows(batch, failures, None, masked), batch.columns)
+        self._hand_over(appender, failed_rows(batch, failures, None, masked), batch.columns)
 
-    def _append(self, appender: ThreadPoolExecutor, rows: pl.DataFrame | None, fields: Sequence[str]) -> None:
+    def _hand_over(self, appender: ThreadPoolExecutor, rows: pl.DataFrame | None, fields: Sequence[str]) -> None:
         """Hand rows to the store; while it takes them, those of the next batch are made ready."""
         self._await_appending()
-        self._appending = appender.submit(self._appends, rows, fields, self._counts)
+        self._appending = appender.submit(self._append, rows, fields, self._counts)
 
-    def _appends(self, rows: pl.DataFrame | None, fields: Sequence[str], counts: Counts) -> None:
+    def _append(self, rows: pl.DataFrame | None, fields: Sequence[str], counts: Counts) -> None:
+        """Log rows and tell how far the chunk is."""
         if rows is not None:
             self._store.append_rows(self._run_id, self._index, rows, fields)
         now = time.monotonic()
-        if now - self._appended >= PROGRESS_SECONDS:
-            self._appended = now
+        if now - self._told >= PROGRESS_SECONDS:
+            self._told = now
             self._store.report_progress(self._run_id, self._index, counts)
 
     def _await_making(self) -> None:

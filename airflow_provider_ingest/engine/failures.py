@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 import polars as pl
 
@@ -27,10 +26,6 @@ def no_failures() -> pl.DataFrame:
     return pl.DataFrame(schema=FAILURES)
 
 
-FOUND: dict[str, Any] = {name: dtype for name, dtype in FAILURES.items() if name != "detail"} | {"got": pl.String}
-"""Schema of what steps find: failures with the value itself where :data:`FAILURES` have what is shown of it."""
-
-
 def refused_rows(
     refusal: Refusal,
     numbers: pl.Series,
@@ -40,7 +35,9 @@ def refused_rows(
     got: pl.Series | None = None,
     hide: bool = False,
 ) -> pl.DataFrame:
-    """What a step refuses, schema :data:`FOUND`; :func:`found` makes failures of what all steps refused.
+    """What a step refuses: failures that have ``got``, the value itself, in place of what is shown of it as ``detail``.
+
+    :func:`found` makes failures of what all steps refused: one expression a batch instead of one for each refusal.
 
     :param numbers: the row numbers beside ``refusal.rows``.
     :param field: a name, or a column of paths beside ``numbers``.

@@ -17,13 +17,18 @@ _LINK = re.compile(r"(?:https?|ftp|s3|file)://[^\s,;|]+|[\w.+-]+@[\w-]+(?:\.[\w-
 _WORDS = re.compile(r"[\w \n\r\xa0.'’&()/\\%#+*!?@°$€£=-]*")
 _YEAR = re.compile(r"(?:1[89]|20|21)\d\d")
 _LONGEST = 4096
+_REMEMBERED = 40
+"""Characters of the longest cell whose kind is remembered: a server that looks at many files keeps no more of them."""
 _LONGEST_CODE, _DIGITS_OF_A_CODE = 40, 3
 
 
-@lru_cache(maxsize=4096)  # a sample's cells are asked about for each delimiter that is tried, and for the header
 def kind_of(text: str) -> str:
     """``empty``, ``number``, ``date``, ``time``, ``link``, ``words`` (plain text) or ``other``."""
     text = text.strip()
+    return _remembered_kind(text) if len(text) <= _REMEMBERED else _kind(text)
+
+
+def _kind(text: str) -> str:
     if not text:
         return "empty"
     if len(text) > _LONGEST or (len(text) > 1 and text[0] == text[-1] == "'"):
@@ -32,6 +37,10 @@ def kind_of(text: str) -> str:
         if pattern.fullmatch(text):
             return name
     return "other"
+
+
+_remembered_kind = lru_cache(maxsize=4096)(_kind)
+"""A sample's cells are asked about for each delimiter that is tried, and for the header."""
 
 
 def is_value(kind: str) -> bool:

@@ -35,6 +35,7 @@ def short_shape(places: int) -> str:
 
 
 SHORT_SHAPE = short_shape(SHORT_PLACES)
+"""Numbers that a decimal column of 18 places takes exactly."""
 
 NO_BREAK_BLANKS = "\xa0\u202f"
 

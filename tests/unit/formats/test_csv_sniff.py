@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from airflow_provider_ingest.formats import read_table
+from airflow_provider_ingest.formats import csv_types, read_table
 
 ROWS = [["id", "name", "price"], *[[str(at), f"ball {at}, red", f"{at * 1.5}"] for at in range(1, 20)]]
 
@@ -106,3 +106,11 @@ def test_codes_of_one_shape_tell_names_from_values(text: str, has_header: bool, 
     path = tmp_path / "x.csv"
     path.write_text(text)
     assert read_table(path).facts["has_header"] is has_header
+
+
+def test_what_is_remembered_of_cells_stays_small_however_long_they_are() -> None:
+    csv_types.kind_of("a word")
+    before = csv_types._remembered_kind.cache_info()
+    assert [csv_types.kind_of(cell) for cell in ("a word", "7" * 500, "word " * 500)] == ["words", "number", "words"]
+    after = csv_types._remembered_kind.cache_info()
+    assert (after.currsize, after.hits) == (before.currsize, before.hits + 1)
