@@ -77,6 +77,29 @@ def count(mask: Mask, end: int | None = None) -> int:
     return marked + (int(mask[words]) & ((1 << bits) - 1)).bit_count() if bits else marked
 
 
+def end_of(mask: Mask) -> int:
+    """The place behind the last marked byte, 0 where none is.
+
+    >>> end_of(mask_of(b"a,b,c", ord(",")))
+    4
+    """
+    for word in range(len(mask) - 1, -1, -1):  # the last line of a block is a short one
+        if mask[word]:
+            return word * _WORD + int(mask[word]).bit_length()
+    return 0
+
+
+def are_marked_at(mask: Mask, distance: int) -> bool:
+    """Whether any two marked bytes are so far from each other, less than 64.
+
+    >>> are_marked_at(mask_of(b"a,b,c", ord(",")), 2)
+    True
+    """
+    inside = mask & (mask << np.uint64(distance))
+    across = mask[1:] & (mask[:-1] >> np.uint64(_WORD - distance))
+    return bool(inside.any() or across.any())
+
+
 def places(mask: Mask) -> Positions:
     """The marked bytes, ascending."""
     numbers = np.flatnonzero(mask)

@@ -8,7 +8,7 @@ and the reader of a chunk, who starts in the middle and in other blocks, find th
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,13 +19,16 @@ from airflow_provider_ingest.formats.byte_masks import (
     Mask,
     Positions,
     after,
+    are_marked_at,
     before,
     bit,
     count,
+    end_of,
     mask_of,
     odd_from,
     places,
 )
+from airflow_provider_ingest.formats.csv_block import Block, Records
 from airflow_provider_ingest.formats.csv_exact import MAX_LINE, MAX_RECORD, NEWLINE, Grammar
 from airflow_provider_ingest.formats.csv_recover import LOOKAHEAD_BYTES, broken_end
 
@@ -33,53 +36,6 @@ _LF, _CR = 10, 13
 KEPT_OF_LONG = 64 << 10
 """Bytes that are kept of a record that is too long."""
 _SKIP_BYTES = 1 << 20
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """Whole records, one after the other.
-
-    :param data: the bytes; every offset below counts from its start.
-    :param offset: where ``data`` starts in the file.
-    :param starts: of each record.
-    :param ends: after each record's newline.
-    :param line: physical line, from 1, on which ``data`` starts.
-    :param lines: of each record, relative to ``line``; ``None`` where the records are consecutive lines.
-    :param height: physical lines of the block.
-    :param broken: reasons by index of the record.
-    :param size: bytes that the block takes in the file; more than ``data`` only for a record too long to keep.
-    :param is_regular: no quote or escape stands where it needs the grammar to tell what it means.
-    """
-
-    data: bytes
-    offset: int
-    starts: Positions
-    ends: Positions
-    line: int
-    lines: Positions | None
-    height: int
-    size: int
-    broken: dict[int, str] = field(default_factory=dict)
-    is_regular: bool = False
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether each physical line is a record, and any reader of CSV finds the same ones."""
-        return self.is_regular and self.lines is None
-
-    @property
-    def rows(self) -> int:
-        """Number of records."""
-        return len(self.starts)
-
-    @property
-    def is_dense(self) -> bool:
-        """Whether nothing stands between the records."""
-        return self.rows > 0 and int((self.ends - self.starts).sum()) == int(self.ends[-1] - self.starts[0])
-
-    def line_numbers(self) -> Positions:
-        """The physical line of each record."""
-        return self.line + (np.arange(self.rows, dtype=np.int64) if self.lines is None else self.lines)
 
 
 def read_blocks(
@@ -126,8 +82,8 @@ def read_blocks(
 
 def _too_long(kept: bytes, offset: int, line: int, height: int, size: int) -> Block:
     """The block of one record of which only the start is kept."""
-    starts, ends = np.array([0], np.int64), np.array([len(kept)], np.int64)
-    return Block(kept, offset, starts, ends, line, None, height, size, {0: csv_exact.TOO_LONG})
+    records = Records(np.array([0], np.int64), np.array([len(kept)], np.int64))
+    return Block.of(records, kept, offset, line=line, height=height, size=size, broken={0: csv_exact.TOO_LONG})
 
 
 def _line_end(file: Any, position: int, end: int | None, most: int) -> int | None:
@@ -154,25 +110,44 @@ def _line_end(file: Any, position: int, end: int | None, most: int) -> int | Non
 def _cut(data: bytes, offset: int, line: int, rules: Grammar, width: int, is_last: bool) -> Block | None:
     """The whole records of ``data``, or ``None`` if not even one ends in it."""
     newlines = _newlines(data, is_last)
-    found = _scan(data, newlines, rules, is_last)
-    broken: dict[int, str] = {}
-    is_regular = found is not None
-    if found is None:
-        found, broken = _walk(data, rules, width, is_last)
-    if not len(found):
+    marks = _scan(data, newlines, rules, is_last)
+    if marks is None:
+        ends, broken = _walk(data, rules, width, is_last)
+        size = int(ends[-1]) if len(ends) else 0
+    else:
+        size = end_of(marks)
+    if not size:
         return None
-    size = int(found[-1])
-    starts = np.empty_like(found)
-    starts[0], starts[1:] = 0, found[:-1]
-    ends = found
     height = count(newlines, size) + (size == len(data) and data[-1] not in (_LF, _CR))
-    lines = None
-    if height != len(ends):
-        lines = np.searchsorted(places(newlines), starts).astype(np.int64)
-    if width > 1:
-        starts, ends, lines, broken = _without_blanks(data, starts, ends, lines, broken)
     kept = data[:size] if size < len(data) else data
-    return Block(kept, offset, starts, ends, line, lines, height, size, broken, is_regular)
+    if marks is not None and not (width > 1 and _may_have_blanks(data, marks)):
+        find = partial(_records, marks, newlines, height)
+        return Block(kept, offset, count(marks), line, height, size, find, is_regular=True)
+    records = _records_at(ends, newlines, height) if marks is None else _records(marks, newlines, height)
+    if width > 1:
+        records, broken = _without_blanks(data, records, {} if marks is not None else broken)
+    return Block.of(
+        records, kept, offset, line=line, height=height, size=size, broken=broken, is_regular=marks is not None
+    )
+
+
+def _records(marks: Mask, newlines: Mask, height: int) -> Records:
+    """Records that end with the marked bytes."""
+    return _records_at(places(marks) + 1, newlines, height)
+
+
+def _records_at(ends: Positions, newlines: Mask, height: int) -> Records:
+    """Records by their ends, each of which is the start of the next one."""
+    starts = np.empty_like(ends)
+    starts[0], starts[1:] = 0, ends[:-1]
+    is_consecutive = height == len(ends)
+    lines = None if is_consecutive else np.searchsorted(places(newlines), starts).astype(np.int64)
+    return Records(starts, ends, lines)
+
+
+def _may_have_blanks(data: bytes, marks: Mask) -> bool:
+    """Whether a record may be nothing but a newline, of one byte or of two."""
+    return are_marked_at(marks, 1) or (b"\r" in data and are_marked_at(marks, 2)) or bool(int(marks[0]) & 0b11)
 
 
 def _newlines(data: bytes, is_last: bool) -> Mask:
@@ -186,10 +161,11 @@ def _newlines(data: bytes, is_last: bool) -> Mask:
     return feeds | (mask_of(data, _CR) & ~followed)
 
 
-def _scan(data: bytes, newlines: Mask, rules: Grammar, is_last: bool) -> Positions | None:
-    """Ends of the records by the parity of quotes; ``None`` if a quote, an escape or a length is irregular."""
+def _scan(data: bytes, newlines: Mask, rules: Grammar, is_last: bool) -> Mask | None:
+    """The last byte of each record by the parity of quotes; ``None`` if a quote, an escape or a length is irregular."""
     if rules.escape and rules.escape in data:
         return None
+    marks = newlines
     if rules.quote and rules.quote in data:
         if len(rules.delimiter) > 1:
             return None
@@ -197,13 +173,13 @@ def _scan(data: bytes, newlines: Mask, rules: Grammar, is_last: bool) -> Positio
         quoted = odd_from(quotes)
         if not _are_regular(data, quotes, quoted, newlines, rules) or (is_last and count(quotes) % 2):
             return None
-        newlines = newlines & ~quoted
-    ends = places(newlines) + 1
-    if is_last and (not len(ends) or ends[-1] != len(data)):
-        ends = np.append(ends, len(data))
-    longest = int(np.diff(ends, prepend=0).max()) if len(ends) else 0
-    tail = len(data) - (int(ends[-1]) if len(ends) else 0)
-    return None if max(longest, tail) > MAX_RECORD else ends
+        marks = newlines & ~quoted
+    if is_last and end_of(marks) != len(data):
+        marks = marks | bit(marks, len(data) - 1)
+    if len(data) <= MAX_RECORD:
+        return marks
+    ends = np.append(places(marks) + 1, len(data))
+    return None if int(np.diff(ends, prepend=0).max()) > MAX_RECORD else marks
 
 
 def _are_regular(data: bytes, quotes: Mask, quoted: Mask, newlines: Mask, rules: Grammar) -> bool:
@@ -269,17 +245,16 @@ def _broken(
     return end, csv_exact.OPEN_QUOTE if opened is None or opened.end() == end else csv_exact.STRAY_QUOTE
 
 
-def _without_blanks(
-    data: bytes, starts: Positions, ends: Positions, lines: Positions | None, broken: dict[int, str]
-) -> tuple[Positions, Positions, Positions | None, dict[int, str]]:
+def _without_blanks(data: bytes, records: Records, broken: dict[int, str]) -> tuple[Records, dict[int, str]]:
     """Leave out records that are nothing but a newline."""
+    starts, ends, lines = records
     short = np.flatnonzero(ends - starts <= 2)
     blank = [index for index in short.tolist() if not data[starts[index] : ends[index]].strip(b"\r\n")]
     if not blank:
-        return starts, ends, lines, broken
+        return records, broken
     keep = np.ones(len(starts), np.bool_)
     keep[blank] = False
     kept = np.flatnonzero(keep)
-    places = {int(old): new for new, old in enumerate(kept)} if broken else {}
+    new = {int(old): place for place, old in enumerate(kept)} if broken else {}
     lines = kept if lines is None else lines[keep]
-    return starts[keep], ends[keep], lines, {places[index]: reason for index, reason in broken.items()}
+    return Records(starts[keep], ends[keep], lines), {new[index]: reason for index, reason in broken.items()}

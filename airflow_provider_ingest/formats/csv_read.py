@@ -12,9 +12,10 @@ import polars as pl
 from airflow_provider_ingest.exceptions import FormatError
 from airflow_provider_ingest.formats.arrow import fitting_rows, open_file
 from airflow_provider_ingest.formats.contract import BATCH_ROWS
+from airflow_provider_ingest.formats.csv_block import Block, Records
 from airflow_provider_ingest.formats.csv_dialect import Dialect
 from airflow_provider_ingest.formats.csv_exact import Grammar, grammar
-from airflow_provider_ingest.formats.csv_index import Block, read_blocks
+from airflow_provider_ingest.formats.csv_index import read_blocks
 from airflow_provider_ingest.formats.csv_plain import no_malformed, numbered, plain_rows
 from airflow_provider_ingest.formats.csv_rows import BlockRows
 from airflow_provider_ingest.formats.csv_stretch import grouped
@@ -111,13 +112,13 @@ def _part(block: Block, start: int, stop: int) -> Block:
     if start == 0 and stop == block.rows:
         return block
     begin, end = int(block.starts[start]), int(block.ends[stop - 1])
-    return Block(
-        data=block.data[begin:end],
-        offset=block.offset + begin,
-        starts=block.starts[start:stop] - begin,
-        ends=block.ends[start:stop] - begin,
+    some = slice(start, stop)
+    lines = (block.line_numbers() - block.line)[some]
+    return Block.of(
+        Records(block.starts[some] - begin, block.ends[some] - begin, lines),
+        block.data[begin:end],
+        block.offset + begin,
         line=block.line,
-        lines=(block.line_numbers() - block.line)[start:stop],
         height=0,
         size=end - begin,
         broken={index - start: reason for index, reason in block.broken.items() if start <= index < stop},

@@ -15,8 +15,9 @@ import pyarrow as pa
 from airflow_provider_ingest.formats import csv_exact
 from airflow_provider_ingest.formats.byte_masks import Positions
 from airflow_provider_ingest.formats.csv_arrow import ARROW_BLOCK, BOM, is_utf8, read_arrow, text_frame
+from airflow_provider_ingest.formats.csv_block import Block
 from airflow_provider_ingest.formats.csv_exact import Grammar
-from airflow_provider_ingest.formats.csv_index import KEPT_OF_LONG, Block
+from airflow_provider_ingest.formats.csv_index import KEPT_OF_LONG
 from airflow_provider_ingest.formats.csv_ragged import EXTRA, is_plain, ragged_data
 from airflow_provider_ingest.formats.csv_recover import meant_cells
 from airflow_provider_ingest.formats.limits import MAX_RAW

@@ -119,7 +119,7 @@ def measure(way: str, dsn: str, rows: int) -> dict[str, float]:
         with ProcessPoolExecutor(2, get_context("spawn"), warm_up, (dsn,)) as pool:
             for waiting in [pool.submit(time.sleep, 1) for _ in range(2)]:
                 waiting.result()
-            plan_alone(make_dataset(FOLDER, WARM_UP_ROWS))  # the process that plans keeps its imports, too
+            warm_up(dsn)  # the process that plans is as warm as the one that does all of an import
             took = work(dsn, data, -(-rows // 2), pool=pool)
             megabytes = max(one.result() for one in [pool.submit(peak_megabytes) for _ in range(2)])
     elif way == COLD:

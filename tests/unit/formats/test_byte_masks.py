@@ -7,7 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from airflow_provider_ingest.formats.byte_masks import after, before, bit, count, mask_of, odd_from, places
+from airflow_provider_ingest.formats.byte_masks import (
+    after,
+    are_marked_at,
+    before,
+    bit,
+    count,
+    end_of,
+    mask_of,
+    odd_from,
+    places,
+)
 
 A = ord("a")
 texts = st.lists(st.sampled_from([b"a", b"b", b"b" * 63, b"b" * 64, b"ab" * 40]), min_size=1, max_size=12).map(b"".join)
@@ -30,6 +40,17 @@ def test_places_and_their_number_are_those_that_looking_at_each_byte_finds(data:
 def test_the_marked_bytes_before_any_place_are_counted(data: bytes, draw: st.DataObject) -> None:
     end = draw.draw(st.integers(0, len(data)))
     assert count(mask_of(data, A), end) == data[:end].count(b"a")
+
+
+@given(texts)
+def test_the_end_is_behind_the_last_marked_byte(data: bytes) -> None:
+    assert end_of(mask_of(data, A)) == data.rfind(b"a") + 1
+
+
+@given(texts, st.integers(1, 63))
+def test_marked_bytes_so_far_from_each_other_are_seen_across_words(data: bytes, distance: int) -> None:
+    marked = set(found(data))
+    assert are_marked_at(mask_of(data, A), distance) == any(place + distance in marked for place in marked)
 
 
 @given(texts)
