@@ -136,8 +136,14 @@ def row_data(
 
 
 def only_rows(batch: RowBatch, numbers: pl.Series) -> RowBatch:
-    """The rows of these numbers alone, in memory of their own: a text that is cut out of a column keeps all of it."""
-    wanted = numbers.unique().implode()
+    """The rows of these numbers alone, in memory of their own: a text that is cut out of a column keeps all of it.
+
+    A batch that has no others is returned as it is.
+    """
+    numbers = numbers.unique()
+    if len(numbers) == batch.rows:
+        return batch
+    wanted = numbers.implode()
     rows, names = batch.frame[ROW_NUMBER].is_in(wanted), batch.frame.columns
     # a column's name may hold NUL, Arrow's must not
     few = pl.DataFrame([column.filter(rows).alias(str(place)) for place, column in enumerate(batch.frame)])

@@ -44,6 +44,9 @@ EPOCH_DAYS = 10_957
 """From 1970, where Polars begins to count, to 2000, where PostgreSQL does."""
 
 EPOCH_MICROSECONDS = EPOCH_DAYS * 86_400_000_000
+LONGEST_CODE = 64
+"""Bytes of texts that are laid out with the numbers where all are equally long."""
+
 NEGATIVE = 0x4000
 """The sign of a negative ``numeric``."""
 
@@ -97,8 +100,9 @@ class BinaryRows:
         stretches = [Stretch([("columns", ">i2")])]
         for column in frame.get_columns():
             name, type_ = column.name, types.get(column.name, "")
-            fixed = None if _is_varying(column.dtype, type_) else _fixed(column, type_)
-            if fixed is None and not _is_varying(column.dtype, type_):
+            is_varying = _is_varying(column.dtype, type_)
+            fixed = _of_one_length(column) if is_varying else _fixed(column, type_)
+            if fixed is None and not is_varying:
                 return None
             stretches[-1].fields.append((f"length of {name}", ">i4"))
             if fixed is None or column.null_count():
@@ -140,6 +144,22 @@ def _is_varying(dtype: pl.DataType, type_: str) -> bool:
     return dtype == pl.String and type_.startswith(TEXTS)
 
 
+def _of_one_length(column: pl.Series) -> Fixed | None:
+    """Texts that are equally long, as codes are, stand between numbers as one of them: joining is what takes long."""
+    if column.null_count():
+        return None
+    lengths = column.str.len_bytes() if column.dtype == pl.String else column.bin.size()
+    shortest, longest = int(lengths.min() or 0), int(lengths.max() or 0)  # type: ignore[arg-type]  # integers
+    is_code = 0 < shortest == longest <= LONGEST_CODE
+    return Fixed(f"V{longest}", _fill_codes) if is_code else None
+
+
+def _fill_codes(into: Values, column: pl.Series) -> None:
+    texts = column.to_arrow(compat_level=pl.CompatLevel.oldest())
+    start = np.frombuffer(texts.buffers()[1], np.int64)[texts.offset]
+    into[...] = np.frombuffer(texts.buffers()[2], into.dtype, len(texts), start)
+
+
 def _fixed(column: pl.Series, type_: str) -> Fixed | None:
     """How values of this dtype become bytes of this type, if each takes as many."""
     dtype = column.dtype
@@ -171,7 +191,9 @@ def _fill_numbers(into: Values, column: pl.Series) -> None:
 
 
 def _fill_times(into: Values, column: pl.Series, since: int) -> None:
-    into[...] = column.to_physical().to_numpy() - since
+    times = column.to_arrow()  # over the same memory, which asking Polars for the numbers is not
+    form = f"<i{times.type.bit_width // 8}"
+    into[...] = np.frombuffer(times.buffers()[1], form, len(times), times.offset * np.dtype(form).itemsize) - since
 
 
 def _numeric(column: pl.Series) -> Fixed | None:

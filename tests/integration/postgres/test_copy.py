@@ -104,11 +104,32 @@ def test_both_formats_leave_the_same_rows(cursor: psycopg.Cursor[Any], rows: lis
     assert cursor.fetchall() == []
 
 
+@given(st.lists(st.tuples(st.sampled_from(["AB-1", "é-1", "€1"]), st.sampled_from([b"\0\1", b"\xff\xfe"])), min_size=1))
+def test_texts_of_equally_many_bytes_leave_the_same_rows_in_both_formats(
+    cursor: psycopg.Cursor[Any], rows: list[tuple[str, bytes]]
+) -> None:
+    frame = pl.DataFrame(rows, schema={"word": pl.String, "bytes": pl.Binary}, orient="row").with_columns(
+        pl.col("word").alias("words"), pl.int_range(pl.len()).alias("big")
+    )
+    cursor.execute("TRUNCATE one, other")
+    copy_frame(cursor, "one", frame[1:], TYPES)
+    copy_frame(cursor, "other", frame[1:], {})
+    cursor.execute("SELECT count(*) FROM one WHERE word = words")
+    assert cursor.fetchone() == (len(rows) - 1,)
+    cursor.execute("SELECT one::text FROM one EXCEPT ALL SELECT other::text FROM other")
+    assert cursor.fetchall() == []
+
+
 def test_slices_of_a_frame_follow_each_other(cursor: psycopg.Cursor[Any]) -> None:
-    frame = pl.select(big=pl.int_range(25_001), words=pl.int_range(25_001).cast(pl.String))
+    numbers = pl.int_range(25_001)
+    day, code = pl.lit(date(2024, 1, 1)) + pl.duration(days=numbers), numbers.cast(pl.String).str.zfill(5)
+    frame = pl.select(big=numbers, words=numbers.cast(pl.String), day=day, word=code)
     cursor.execute("TRUNCATE one")
     copy_frame(cursor, "one", frame, TYPES)
-    cursor.execute("SELECT count(*), sum(big), count(DISTINCT words) FROM one WHERE words = big::text")
+    cursor.execute(
+        "SELECT count(*), sum(big), count(DISTINCT words) FROM one "
+        "WHERE words = big::text AND word = lpad(words, 5, '0') AND day = date '2024-01-01' + big::integer"
+    )
     assert cursor.fetchone() == (25_001, 25_000 * 25_001 // 2, 25_001)
 
 
