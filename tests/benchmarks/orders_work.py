@@ -31,7 +31,7 @@ WARM_UP_ROWS = 2_000
 CHUNK_ROWS = 1_000_000
 
 
-def new_store(folder: Path) -> Any:
+def store_in(folder: Path, *, is_new: bool = False) -> Any:
     """A store of runs and row logs in an SQLite file, as a fresh Airflow has it."""
     import sqlalchemy as sa
 
@@ -39,7 +39,8 @@ def new_store(folder: Path) -> Any:
     from airflow_provider_ingest.storage.sql_store import SqlStore
 
     engine = sa.create_engine(f"sqlite:///{folder}/ingest.db", connect_args={"timeout": 30})
-    metadata.create_all(engine)
+    if is_new:
+        metadata.create_all(engine)
     return SqlStore.on_engine(engine)
 
 
@@ -52,7 +53,7 @@ def work_one(dsn: str, folder: Path, run_id: int, reader: Mapping[str, Any], ind
     from tests.benchmarks.orders_importer import orders_importer
 
     used = time.process_time()
-    config, store = orders_importer(), new_store(folder)
+    config, store = orders_importer(), store_in(folder)
     if is_keyed:
         config = config.keyed_by("order_id")
     run, chunk = store.get_run(run_id), store.chunk(run_id, index)
@@ -74,7 +75,7 @@ def work(
 
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
-        store, key = new_store(folder), str(uuid4())
+        store, key = store_in(folder, is_new=True), str(uuid4())
         new = NewRun(key=key, importer="orders", dag_id="ingest_orders", dag_run_id=key, is_dry_run=dry_run)
         run = store.create_run(new)
         store.change_status(run.id, RunStatus.PROCESSING)

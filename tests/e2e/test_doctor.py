@@ -20,9 +20,11 @@ def mends(airflow: AirflowServer, **settings: str) -> dict[str, str]:
 
 
 def test_the_doctor_finds_a_working_installation_well(airflow: AirflowServer) -> None:
-    done = airflow.run_cli("ingest", "doctor", "-o", "json")
+    tasks_ask = {"AIRFLOW__CORE__EXECUTION_API_SERVER_URL": f"{airflow.url}/execution/"}
+    told = replace(airflow, environment={**airflow.environment, **tasks_ask})
+    done = told.run_cli("ingest", "doctor", "-o", "json")
     findings = {finding["check"]: finding["mend"] for finding in json.loads(done.stdout)}
-    assert set(findings) >= {"settings", "tables", "ingest_db", "staging", "api", "importer products"}
+    assert set(findings) >= {"settings", "tables", "ingest_db", "staging", "api", "task_api", "importer products"}
     assert not any(findings.values())
 
 
@@ -70,6 +72,18 @@ def test_a_proxy_that_takes_the_path_away_is_thought_of(airflow: AirflowServer) 
     assert set(found) == {"api"}
     assert "instead of 401" in found["api"]
     assert found["api"].endswith("or let the proxy before it pass the path /airflow on.")
+
+
+def test_an_address_at_which_no_task_could_start_is_named(airflow: AirflowServer) -> None:
+    (nobody,) = free_ports(1)
+    for url, reason in {
+        f"{airflow.url}/airflow/execution/": "is not where tasks can reach the API server",
+        f"http://127.0.0.1:{nobody}/execution/": "or correct [core] execution_api_server_url.",
+        "localhost/execution/": "'localhost/execution/' cannot be used: it is the address under which tasks reach",
+    }.items():
+        found = mends(airflow, AIRFLOW__CORE__EXECUTION_API_SERVER_URL=url)
+        assert set(found) == {"task_api"}
+        assert reason in found["task_api"]
 
 
 def test_a_connection_to_another_database_is_noticed(airflow: AirflowServer, tmp_path: Path) -> None:
