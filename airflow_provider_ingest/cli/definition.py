@@ -66,6 +66,7 @@ ARG_SAMPLE = Arg(("file",), metavar="FILE", help="A sample of the files to impor
 ARG_NAME = Arg(("--name",), help="Slug of the importer (default: from the file's name)")
 ARG_TABLE = Arg(("--table",), help="Target table, e.g. public.products (default: the slug)")
 ARG_CONN = Arg(("--conn-id",), help="Airflow connection of the target database (default: ingest_target)")
+ARG_SHEET = Arg(("--sheet",), help="Sheet of a workbook (default: the first visible one)")
 ARG_DIRECTORY = Arg(("--directory",), help="Where to write (default: here)", default=".")
 
 ARG_ROLE = Arg(
@@ -86,7 +87,7 @@ def _command(module: str, name: str, help: str, *arguments: Arg, func: str | Non
 def get_cli_commands() -> list[CLICommand]:
     """The command group, as named in the provider info."""
     waiting = (ARG_WAIT, ARG_FAIL_ON_ERRORS)
-    importer = (ARG_SAMPLE, ARG_NAME, ARG_TABLE, ARG_CONN, ARG_DIRECTORY)
+    importer = (ARG_SAMPLE, ARG_NAME, ARG_TABLE, ARG_CONN, ARG_SHEET, ARG_DIRECTORY)
     commands = (
         _command("commands", "list", "List the importers", func="list_importers"),
         _command("commands", "run", "Start a run", ARG_SLUG, ARG_FILE, ARG_DRY_RUN, ARG_FORCE, *waiting),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 from pathlib import Path
@@ -17,26 +16,29 @@ SLUG = re.compile(r"[a-z][a-z0-9_]{0,99}")
 STEPS: dict[str, str] = {
     "text": "TrimTransformer()",
     "email": "TrimTransformer()",
-    "integer": "NumericTransformer(0)",
+    "integer": "NumericTransformer()",
     "decimal": "NumericTransformer()",
+    "decimal_grouped": 'NumericTransformer(thousands_separator=",")',
     "decimal_comma": 'NumericTransformer(decimal_separator=",", thousands_separator=".")',
     "boolean": "BooleanTransformer()",
     "date": 'DateTransformer("{format}", "%Y-%m-%d", on_invalid="fail")',
 }
-"""The transformer of a column by its kind."""
+"""The transformer of a column by its kind. Objects and arrays have none, and integers one that rounds nothing."""
 
 
 @command
 def init_importer(args: Any) -> None:
     """Write the two files, and say what to do with them."""
+    from airflow.configuration import conf
+
     slug = args.name or attribute_names([Path(args.file).name.split(".")[0]]).popitem()[1]
     if not SLUG.fullmatch(slug):
         refuse(f"{slug!r} is no slug: lower-case letters, digits and _, a letter first; give one with --name.")
-    sample = read_sample(args.file)
+    sample = read_sample(args.file, args.sheet)
     directory = Path(args.directory).expanduser()
     table, conn_id = args.table or slug, args.conn_id or "ingest_target"
     contents = {
-        directory / f"{slug}_importer.py": importer_source(sample, slug, table, conn_id),
+        directory / f"{slug}_importer.py": importer_source(sample, slug, table, conn_id, args.sheet),
         directory / f"test_{slug}_importer.py": check_source(sample, slug),
     }
     for path in contents:
@@ -47,16 +49,24 @@ def init_importer(args: Any) -> None:
         path.write_text(source, encoding="utf-8")
     lines = [{"column": each.name, "attribute": each.attribute, "read as": each.kind} for each in sample.columns]
     print_as(args.output, {"files": [str(path) for path in contents], "columns": lines}, lines)
-    print(f"Wrote {' and '.join(str(path) for path in contents)}; adapt them, then run the test.", file=sys.stderr)
+    for warning in sample.warnings:
+        print(f"Warning: {warning}", file=sys.stderr)
+    print(f"Wrote {' and '.join(str(path) for path in contents)}.", file=sys.stderr)
+    folder = conf.get("core", "dags_folder")
+    print(
+        f"Adapt them, run the test with pytest, and put the importer into the DAGs folder, {folder}.", file=sys.stderr
+    )
 
 
-def importer_source(sample: Sample, slug: str, table: str, conn_id: str) -> str:
+def importer_source(sample: Sample, slug: str, table: str, conn_id: str, sheet: str | None = None) -> str:
     """The DAG file."""
-    transformers = sorted({STEPS[column.kind].split("(")[0] for column in sample.columns})
+    transformers = sorted({step.split("(")[0] for column in sample.columns for step in _steps(column)})
     validators = sorted({name for column in sample.columns for name in _validator_names(column)})
-    required = {column.name: {"type": "string", "required": True} for column in sample.columns if column.is_complete}
+    # No type fits objects and arrays; of fields that are mapped alone, JSON may lack any, and a table none.
+    expected = [column for column in sample.columns if column.kind != "json"]
     imports = ["from airflow_provider_ingest import IngestConfig, SourceType, ingest_dag"]
-    imports.append(_import("transformers", transformers))
+    if transformers:
+        imports.append(_import("transformers", transformers))
     if validators:
         imports.append(_import("validators", validators))
     key = sample.key
@@ -67,13 +77,17 @@ def importer_source(sample: Sample, slug: str, table: str, conn_id: str) -> str:
         "",
         "config = (",
         f"    IngestConfig.for_({_text(table)}, conn_id={_text(conn_id)})",
-        "    .from_source(SourceType.UPLOAD)",
+        *_source(sample, sheet),
     ]
-    if required:
-        lines.append("    # The file must have these columns; the others may be missing.")
-        lines.append("    .expect_schema(")
-        lines.append("        {")
-        lines += [f'            {_text(name)}: {{"type": "string", "required": True}},' for name in required]
+    if expected:
+        lines.append(
+            "    # A file may lack the columns that the sample has not filled in every row; the others it must have."
+        )
+        lines += ["    .expect_schema(", "        {"]
+        lines += [
+            f'            {_text(column.name)}: {{"type": "string", "required": {column.is_complete}}},'
+            for column in expected
+        ]
         lines += ["        }", "    )"]
     for column in sample.columns:
         lines += _mapping(column)
@@ -113,20 +127,46 @@ def check_source(sample: Sample, slug: str) -> str:
     )
 
 
+def _source(sample: Sample, sheet: str | None) -> list[str]:
+    """How the file is read, where that is not as usual."""
+    notes, options = [], ["SourceType.UPLOAD"]
+    others = [_text(name) for name in sample.facts.get("sheets", ()) if name != sample.facts["sheet"]]
+    if sheet:
+        options.append(f"sheet={_text(sheet)}")
+    elif others:
+        notes.append(f"Read from the first sheet, {_text(sample.facts['sheet'])}, and not from {', '.join(others)}.")
+    if sample.facts.get("has_header") is False:
+        notes.append("The sample has no line of names; column_names=[...] gives its columns better ones.")
+        options.append("has_header=False")
+    return [*(f"    # {note}" for note in notes), f"    .from_source({', '.join(options)})"]
+
+
 def _mapping(column: Column) -> list[str]:
-    step = STEPS[column.kind].format(format=column.format)
+    steps = _steps(column)
     validators = [f"{name}()" for name in _validator_names(column)]
-    field, attribute = _text(column.name), _text(column.attribute)
+    head = f"{_text(column.name)}, {_text(column.attribute)}"
     lines = [f"    # {note}" for note in _notes(column)]
-    if validators:
+    if steps and validators:
         lines += [
             "    .map_transform_and_validate(",
-            f"        {field}, {attribute}, [{step}], [{', '.join(validators)}]",
+            f"        {head}, [{', '.join(steps)}], [{', '.join(validators)}]",
             "    )",
         ]
+    elif steps:
+        lines.append(f"    .map_and_transform({head}, {steps[0] if len(steps) == 1 else '[' + ', '.join(steps) + ']'})")
+    elif validators:
+        lines.append(f"    .map_and_validate({head}, {validators[0]})")
     else:
-        lines.append(f"    .map_and_transform({field}, {attribute}, {step})")
+        lines.append(f"    .map({head})")
     return lines
+
+
+def _steps(column: Column) -> list[str]:
+    """Its transformers; only that of dates minds blanks around a value."""
+    if column.kind == "json":
+        return []
+    step = STEPS[column.kind].format(format=column.guess.format)
+    return [STEPS["text"], step] if column.kind == "date" and column.has_blanks else [step]
 
 
 def _validator_names(column: Column) -> list[str]:
@@ -137,10 +177,15 @@ def _validator_names(column: Column) -> list[str]:
 def _notes(column: Column) -> list[str]:
     """Why the column is read so, and what else could be said of it."""
     notes = []
-    if column.has_leading_zeros:
-        notes.append("Kept as text: leading zeros.")
-    if column.is_ambiguous_date:
-        notes.append("Kept as text: day and month cannot be told apart; if these are dates, use DateTransformer.")
+    if column.guess.doubt:
+        notes.append(f"Kept as text: {column.guess.doubt}")
+    if column.kind == "json":
+        member = _text(column.name + ".member")
+        notes.append(
+            "Arrays, kept as JSON; nest instead of this writes their elements into a table of their own."
+            if column.example.startswith("[")
+            else f"Objects, kept as JSON; a member of them is a field of its own, called {member}."
+        )
     if column.choices:
         notes.append(f"To allow only the values seen: InArrayValidator({_literal(list(column.choices))})")
     return notes
@@ -155,7 +200,11 @@ def _import(module: str, names: list[str]) -> str:
 
 def _text(value: str) -> str:
     """A Python string literal with double quotes, on one line, whatever the text holds."""
-    return json.dumps(value, ensure_ascii=not value.isprintable())
+    shown = (
+        f"\\{each}" if each in '"\\' else each if each.isprintable() else each.encode("unicode_escape").decode()
+        for each in value
+    )
+    return f'"{"".join(shown)}"'
 
 
 def _literal(value: Any) -> str:

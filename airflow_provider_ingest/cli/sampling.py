@@ -12,20 +12,15 @@ from typing import Any
 
 import polars as pl
 
+from airflow_provider_ingest.cli.column_kinds import Guess, guess
 from airflow_provider_ingest.exceptions import FormatError, InvalidParameter
 from airflow_provider_ingest.formats import plan_file, read_chunk
-from airflow_provider_ingest.runs.frames import LINE_NUMBER, ROW_NUMBER
+from airflow_provider_ingest.runs.frames import LINE_NUMBER, ROW_NUMBER, Kind
 
 SAMPLE_ROWS = 50_000
 FEW = 12
 """Most distinct values of a column that looks like a list of choices."""
 
-INTEGER = r"^(0|-?[1-9][0-9]{0,17})$"
-DECIMAL = r"^-?(0|[1-9][0-9]*)\.[0-9]+$|^-?(0|[1-9][0-9]*)$"
-DECIMAL_COMMA = r"^-?(0|[1-9][0-9]*|[1-9][0-9]{0,2}(\.[0-9]{3})+),[0-9]+$|^-?(0|[1-9][0-9]*)$"
-EMAIL = r"^[^@\s]+@[^@\s]+\.[^@\s]+$"
-BOOLEANS = frozenset({"yes", "no", "true", "false", "y", "n", "on", "off"})
-DATES = ("%Y-%m-%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d", "%d-%m-%Y")
 KEY_NAMES = ("id", "sku", "code", "number", "no", "nr", "key", "email", "isbn", "ean", "article")
 
 
@@ -33,20 +28,25 @@ KEY_NAMES = ("id", "sku", "code", "number", "no", "nr", "key", "email", "isbn", 
 class Column:
     """One column of the sample.
 
-    :param kind: ``text``, ``integer``, ``decimal``, ``decimal_comma``, ``boolean``, ``date`` or ``email``.
-    :param format: of a date.
+    :param guess: what its values are.
+    :param has_blanks: some have blanks around them.
     :param choices: its distinct values, where they are few and repeated.
+    :param example: its first value that is not empty.
     """
 
     name: str
     attribute: str
-    kind: str
-    format: str | None = None
+    guess: Guess
     is_complete: bool = False
     is_unique: bool = False
-    is_ambiguous_date: bool = False
+    has_blanks: bool = False
     choices: tuple[str, ...] = ()
-    has_leading_zeros: bool = False
+    example: str = ""
+
+    @property
+    def kind(self) -> str:
+        """Of its values."""
+        return self.guess.kind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,12 +54,16 @@ class Sample:
     """A sample file.
 
     :param rows: the first rows, for the test that is written with the importer.
+    :param seen: how many rows were looked at.
+    :param facts: how the file is read.
+    :param warnings: what the reader has to say of the file, in sentences.
     """
 
     columns: tuple[Column, ...]
     rows: tuple[dict[str, Any], ...]
     seen: int
     facts: dict[str, Any]
+    warnings: tuple[str, ...] = ()
 
     @property
     def key(self) -> Column | None:
@@ -69,8 +73,10 @@ class Sample:
         return next(iter(named or able), None)
 
 
-def read_sample(name: str) -> Sample:
+def read_sample(name: str, sheet: str | None = None) -> Sample:
     """Look at the first rows of a file of any supported format.
+
+    :param sheet: of a workbook; default its first visible one.
 
     Raises :class:`InvalidParameter` for a file that cannot be read or has no rows.
     """
@@ -79,17 +85,38 @@ def read_sample(name: str) -> Sample:
         raise InvalidParameter(f"There is no file {name!r}.")
     with tempfile.TemporaryDirectory(prefix="ingest-init-") as scratch:
         try:
-            plan = plan_file(path, options={}, chunk_rows=SAMPLE_ROWS, scratch=Path(scratch))
+            options = {"sheet": sheet} if sheet else {}
+            plan = plan_file(path, options=options, chunk_rows=SAMPLE_ROWS, scratch=Path(scratch))
             first = next((read_chunk(plan.reader, chunk) for chunk in plan.chunks), iter(()))
-            frames = [batch.frame for batch in first]
+            batches = list(first)
         except FormatError as error:
             raise InvalidParameter(f"{name!r} cannot be read: {error}") from error
-    if not frames or not sum(frame.height for frame in frames):
-        raise InvalidParameter(f"{name!r} has no rows to learn from.")
-    frame = pl.concat(frames).drop(ROW_NUMBER, LINE_NUMBER)
+    malformed = pl.concat([batch.malformed for batch in batches]) if batches else None
+    if not sum(batch.frame.height for batch in batches):
+        raise InvalidParameter(f"{name!r} has no rows to learn from." + _left_out(malformed))
+    frame = pl.concat([batch.frame for batch in batches]).drop(ROW_NUMBER, LINE_NUMBER)
     attributes = attribute_names(frame.columns)
-    columns = tuple(_column(frame.get_column(each), attributes[each]) for each in frame.columns)
-    return Sample(columns=columns, rows=tuple(frame.head(5).to_dicts()), seen=frame.height, facts=dict(plan.facts))
+    columns = tuple(
+        _column(frame.get_column(each), attributes[each], is_json=plan.kinds.get(each) is Kind.JSON)
+        for each in frame.columns
+    )
+    warnings = [*plan.warnings, _left_out(malformed, frame.height).strip()]
+    return Sample(
+        columns=columns,
+        rows=tuple(frame.head(5).to_dicts()),
+        seen=frame.height,
+        facts=dict(plan.facts),
+        warnings=tuple(each for each in warnings if each),
+    )
+
+
+def _left_out(malformed: pl.DataFrame | None, read: int = 0) -> str:
+    """How many rows cannot be read, and why the first cannot."""
+    if malformed is None or not malformed.height:
+        return ""
+    line, reason = malformed.select(LINE_NUMBER, "reason").row(0)
+    counts = f"{malformed.height:,} of {malformed.height + read:,}"
+    return f" {counts} rows cannot be read and are left out; the first is in line {line}: {reason}"
 
 
 def attribute_names(columns: Iterable[str]) -> dict[str, str]:
@@ -110,43 +137,20 @@ def attribute_names(columns: Iterable[str]) -> dict[str, str]:
     return names
 
 
-def _column(values: pl.Series, attribute: str) -> Column:
+def _column(values: pl.Series, attribute: str, *, is_json: bool) -> Column:
     stripped = values.drop_nulls().str.strip_chars()
     filled = stripped.filter(stripped != "")
     is_complete = len(filled) == len(values)
     distinct = filled.n_unique()
-    kind, date_format = _kind(filled)
-    is_list = kind == "text" and 1 < distinct <= FEW and len(filled) >= 5 * distinct
+    guessed = Guess(kind="json") if is_json else guess(filled)
+    is_list = guessed.kind == "text" and 1 < distinct <= FEW and len(filled) >= 5 * distinct
     return Column(
         name=values.name,
         attribute=attribute,
-        kind=kind,
-        format=date_format if kind == "date" else None,
+        guess=guessed,
         is_complete=is_complete,
         is_unique=is_complete and distinct == len(values) > 1,
-        is_ambiguous_date=kind == "text" and date_format is not None,
+        has_blanks=bool((stripped != values.drop_nulls()).any()),
         choices=tuple(filled.unique().sort().to_list()) if is_list else (),
-        has_leading_zeros=kind == "text" and bool(filled.str.contains("^0[0-9]+$").any()),
+        example=filled[0] if len(filled) else "",
     )
-
-
-def _kind(filled: pl.Series) -> tuple[str, str | None]:
-    """The narrowest kind that every value is of, and a date's format; numbers with leading zeros are text, and so
-    are dates of which day and month cannot be told apart.
-    """
-    if not len(filled):
-        return "text", None
-    if set(filled.str.to_lowercase().unique()) <= BOOLEANS:
-        return "boolean", None
-    for kind, pattern in (
-        ("integer", INTEGER),
-        ("decimal", DECIMAL),
-        ("decimal_comma", DECIMAL_COMMA),
-        ("email", EMAIL),
-    ):
-        if filled.str.contains(pattern).all():
-            return kind, None
-    fitting = [each for each in DATES if filled.str.to_date(each, strict=False).is_not_null().all()]
-    if not fitting:
-        return "text", None
-    return "text" if len(fitting) > 1 else "date", fitting[0]
