@@ -54,7 +54,8 @@ def work_relation(column: RelatedColumn, stretch: Stretch, findings: Findings, l
             if (one.rows & ~missing).any()
         ]
         if missing.any():
-            message = f"No {relation.table} has this {relation.key}."
+            message = f"No {relation.table} has this {relation.key}"
+            message += ", and none can be made with it." if relation.create_missing else "."
             refused.insert(0, Refusal(rows=missing, code=NOT_FOUND, message=message))
     if findings.is_traced:
         shown = pl.repeat(HIDDEN, stretch.height, dtype=pl.String, eager=True) if column.is_sensitive else None

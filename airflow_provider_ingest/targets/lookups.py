@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
 from typing import Any
@@ -13,10 +13,18 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import mysql, postgresql, sqlite
 
 from airflow_provider_ingest.exceptions import TargetError
-from airflow_provider_ingest.targets.reflect import reflect_table
+from airflow_provider_ingest.targets.mysql_refusals import CHECKS, SIGNAL
+from airflow_provider_ingest.targets.postgres_refusals import is_about_rows
+from airflow_provider_ingest.targets.reflect import has_own_default, reflect_table
 
 SLICE = 900
 """Keys asked for at once: SQLite takes 999 parameters in its smallest build."""
+
+SPELLED_OTHERWISE = 100
+"""Keys asked for one by one, but in one statement, where the database calls texts equal that are not."""
+
+INTEGERS = range(-(2**63), 2**63)
+"""What a key that is a whole number can be: drivers raise on others."""
 
 _PARSERS: dict[type, Any] = {
     int: int,
@@ -34,8 +42,11 @@ def look_up(
     """Frame of ``key`` (as given) and ``value`` for the keys that are there; a key that several
     records have gives the smallest value.
 
+    A key that the database does not take, whatever the reason, is one that is not there: it fails its row, no other.
+
     :param create_missing: insert a record with the key alone for each that is not there; another transaction may do the
         same at the same time.
+    :raises TargetError: a column is missing, or no record can be made of a key alone.
     """
     found = reflect_table(sa.inspect(connection), table)
     for column in (key, value):
@@ -46,8 +57,10 @@ def look_up(
     known = _select(connection, found, key, value, list(asked))
     missing = [one for one in asked if one not in known]
     if create_missing and missing:
-        _insert(connection, found, key, missing)
+        _check_key_is_enough(found, key)
+        _taken(connection, _that_fit(found.columns[key], missing), lambda some: _insert(connection, found, key, some))
         known |= _select(connection, found, key, value, missing)
+    known |= _spelled_otherwise(connection, found, key, value, asked, known)
     pairs = [(one, known[typed]) for typed, ones in asked.items() if typed in known for one in ones]
     values = pl.Series("value", [pair[1] for pair in pairs], strict=False)
     return pl.DataFrame({"key": pl.Series("key", [pair[0] for pair in pairs], dtype=given.dtype), "value": values})
@@ -66,18 +79,69 @@ def _typed(column: sa.Column[Any], keys: Iterable[Any]) -> dict[Any, list[Any]]:
             one = key if isinstance(key, wanted) else parse(str(key).strip() if parse is not str else str(key))
         except (ValueError, InvalidOperation):
             continue
+        if "\0" in str(key) or (isinstance(one, int) and one not in INTEGERS):
+            continue
         typed.setdefault(one, []).append(key)
     return typed
 
 
-def _select(connection: sa.Connection, table: sa.Table, key: str, value: str, keys: Sequence[Any]) -> dict[Any, Any]:
+Found = dict[Any, Any]
+
+
+def _taken(connection: sa.Connection, keys: Sequence[Any], work: Callable[[Sequence[Any]], Found]) -> Found:
+    """What the work finds, without the keys that the database refuses: a check, a trigger, a type of its own."""
+    try:
+        with connection.begin_nested():
+            return work(keys) if keys else {}
+    except sa.exc.StatementError as error:
+        if not _is_about_keys(error):
+            raise
+        if len(keys) == 1:
+            return {}
+    half = len(keys) // 2
+    return _taken(connection, keys[:half], work) | _taken(connection, keys[half:], work)
+
+
+def _is_about_keys(error: sa.exc.StatementError) -> bool:
+    if isinstance(error, sa.exc.DataError | sa.exc.IntegrityError) or not isinstance(error, sa.exc.DBAPIError):
+        return True  # the last is refused while it is bound: no choice of an enum
+    number, state = next(iter(getattr(error.orig, "args", ())), None), getattr(error.orig, "sqlstate", None)
+    return number in CHECKS | {SIGNAL} or is_about_rows(state or "", str(error.orig))
+
+
+def _select(connection: sa.Connection, table: sa.Table, key: str, value: str, keys: Sequence[Any]) -> Found:
     column, wanted = table.columns[key], table.columns[value]
     query = sa.select(column, sa.func.min(wanted) if _is_ordered(wanted) else wanted)
-    found: dict[Any, Any] = {}
-    for start in range(0, len(keys), SLICE):
-        some = query.where(column.in_(keys[start : start + SLICE]))
-        for one, its in connection.execute(some.group_by(column) if _is_ordered(wanted) else some):
+
+    def ask(some: Sequence[Any]) -> Found:
+        asked = query.where(column.in_(some))
+        found: Found = {}
+        for one, its in connection.execute(asked.group_by(column) if _is_ordered(wanted) else asked):
             found.setdefault(one, its)
+        return found
+
+    found: Found = {}
+    for start in range(0, len(keys), SLICE):
+        found |= _taken(connection, keys[start : start + SLICE], ask)
+    return found
+
+
+def _spelled_otherwise(
+    connection: sa.Connection, table: sa.Table, key: str, value: str, asked: Iterable[Any], known: Found
+) -> Found:
+    """What is there under another spelling that the column's collation calls equal: ``Ada`` for ``ADA``."""
+    column, wanted = table.columns[key], table.columns[value]
+    folds = connection.dialect.name in ("mysql", "mariadb") or any(one not in asked for one in known)
+    unknown = [one for one in asked if one not in known and isinstance(one, str)] if folds else []
+
+    def ask(some: Sequence[Any]) -> Found:
+        each = [sa.select(sa.literal(at), sa.func.min(wanted)).where(column == one) for at, one in enumerate(some)]
+        found = connection.execute(sa.union_all(*each))
+        return {some[at]: its for at, its in found if its is not None}
+
+    found: Found = {}
+    for start in range(0, len(unknown) if _is_ordered(wanted) else 0, SPELLED_OTHERWISE):
+        found |= _taken(connection, unknown[start : start + SPELLED_OTHERWISE], ask)
     return found
 
 
@@ -85,7 +149,27 @@ def _is_ordered(column: sa.Column[Any]) -> bool:
     return isinstance(column.type, (sa.Integer, sa.String, sa.Numeric, sa.Date, sa.DateTime))
 
 
-def _insert(connection: sa.Connection, table: sa.Table, key: str, keys: Sequence[Any]) -> None:
+def _check_key_is_enough(table: sa.Table, key: str) -> None:
+    """Raise where a record needs more than its key: that is the importer's mistake, and no row's."""
+    needed = [
+        column.name
+        for column in table.columns
+        if column.name != key and not column.nullable and column.computed is None and not has_own_default(column)
+    ]
+    if needed:
+        raise TargetError(
+            f"No record can be made in {table.name} of its {key} alone: {', '.join(needed)} must have a value. "
+            "Give it a default, or relate without create_missing"
+        )
+
+
+def _that_fit(column: sa.Column[Any], keys: Sequence[Any]) -> list[Any]:
+    """The keys that are not too long: some databases cut them, some do not count."""
+    length = getattr(column.type, "length", None)
+    return [one for one in keys if length is None or not isinstance(one, str) or len(one) <= length]
+
+
+def _insert(connection: sa.Connection, table: sa.Table, key: str, keys: Sequence[Any]) -> Found:
     dialect = connection.dialect.name
     rows = [{key: one} for one in keys]
     if dialect == "postgresql":
@@ -102,3 +186,4 @@ def _insert(connection: sa.Connection, table: sa.Table, key: str, keys: Sequence
                     connection.execute(table.insert().values(row))
             except sa.exc.IntegrityError:  # another transaction was faster
                 continue
+    return {}

@@ -25,6 +25,7 @@ CATEGORIES = sa.Table(
     METADATA,
     sa.Column("id", sa.Integer, primary_key=True),
     sa.Column("name", sa.String(50), unique=True, nullable=False),
+    sa.CheckConstraint("name <> 'refused'", name="name_not_refused"),
 )
 
 PRODUCTS = sa.Table(

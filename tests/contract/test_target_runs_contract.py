@@ -171,6 +171,23 @@ def test_missing_relations_are_created_once(shop: Shop) -> None:
     assert shop.count(CATEGORIES) == 2
 
 
+def test_a_key_that_the_database_does_not_take_is_one_that_is_not_there(shop: Shop) -> None:
+    shop.add(CATEGORIES, {"id": 700, "name": "old"})
+    target = shop.target(into(PRODUCTS, "sku"))
+    keys = pl.Series(["old", "n" * 51, "nu\0l", *(f"new {n}" for n in range(5)), "refused"])
+    found = dict(target.lookup("categories", "name", "id", keys, create_missing=True).rows())
+    assert set(found) == {"old", *(f"new {n}" for n in range(5))}
+    assert shop.count(CATEGORIES) == 6
+    numbers = pl.Series(["700", "99999999999", "9" * 30])
+    assert target.lookup("categories", "id", "name", numbers, create_missing=False).rows() == [("700", "old")]
+
+
+def test_a_table_that_needs_more_than_the_key_is_told_and_no_row_is_blamed(shop: Shop) -> None:
+    target = shop.target(into(PRODUCTS, "sku"))
+    with pytest.raises(TargetError, match="No record can be made in products of its sku alone: name must have a value"):
+        target.lookup("products", "sku", "id", pl.Series(["A"]), create_missing=True)
+
+
 @pytest.mark.parametrize("dry_run", [True, False])
 def test_a_dry_run_leaves_no_created_relations(shop: Shop, dry_run: bool) -> None:
     target = shop.target(into(PRODUCTS, "sku", "name", "category_id"))

@@ -92,6 +92,15 @@ def test_keys_that_the_collation_calls_equal_are_one_record(url):
     assert counts(write(target, batch([{"sku": "AB", "note": "2"}]))) == (0, 1, 0, 0)
 
 
+@pytest.mark.parametrize("create_missing", [True, False])
+def test_relations_are_found_under_each_spelling_that_the_collation_calls_equal(url, create_missing):
+    execute(url, "INSERT INTO things (sku, note) VALUES ('Ab', 'x')")
+    keys = pl.Series(["AB", "Ab", "aB"])
+    found = things(url, "note").lookup("things", "sku", "note", keys, create_missing=create_missing)
+    assert sorted(found.rows()) == [("AB", "x"), ("Ab", "x"), ("aB", "x")]
+    assert execute(url, "SELECT sku FROM things") == [("Ab",)]
+
+
 def test_an_update_of_case_alone_is_written(url):
     target = things(url, "sku", "note", on_duplicate=DuplicateStrategy.UPDATE)
     write(target, batch([{"sku": "a", "note": "x"}]))
