@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from airflow_provider_ingest.engine.row_log import RAW as UNREADABLE
@@ -66,19 +66,28 @@ def plan_corrected_rows(
         names = {column: unescape_cell(column) for column in read.columns}
     else:
         names = {column: column for column in read.columns}
-    number = _numbered(names)
+    columns = _columns(original)
+    number, reason = _added(names, ROW_NUMBER, columns), _added(names, ERROR_MESSAGE, columns)
+    if number is None:
+        raise SourceError(f"The corrected file has no column {ROW_NUMBER!r}; keep it as it was downloaded.")
+    fields = {column: name for column, name in names.items() if column not in (number, reason)}
     failed = failed_numbers(store, original.id)
     hidden = plan.masked_columns(tuple(names.values())) | frozenset((original.file or {}).get(MASKED, ()))
-    rows = _corrected(read, names, number, failed, hidden)
-    return plan_rows(rows, columns=_columns(original), chunk_rows=chunk_rows, scratch=scratch / "rows")
+    rows = _corrected(read, fields, number, failed, hidden)
+    return plan_rows(rows, columns=columns, chunk_rows=chunk_rows, scratch=scratch / "rows")
 
 
-def _numbered(names: Mapping[str, str]) -> str:
-    """The column that holds the row numbers; the reader suffixes it, since the name is reserved."""
-    for column in names:
-        if column.rstrip("_0123456789") == ROW_NUMBER:
-            return column
-    raise SourceError(f"The corrected file has no column {ROW_NUMBER!r}; keep it as it was downloaded.")
+def _added(names: Mapping[str, str], wanted: str, columns: Sequence[str] | None) -> str | None:
+    """The column that the download added under this name: the last of those that the reader suffixed, since a file that
+    was such a download itself has one of its own before it.
+    """
+    alike = [column for column in names if _without_suffix(column) == wanted]
+    own = [column for column in columns or () if _without_suffix(column) == wanted]
+    return alike[-1] if len(alike) > len(own) else None
+
+
+def _without_suffix(column: str) -> str:
+    return column.rstrip("_0123456789")
 
 
 def failed_numbers(store: RunStore, run_id: int) -> dict[int, int | None]:
@@ -99,9 +108,8 @@ def _corrected(
             for row in batch.frame.iter_rows(named=True):
                 row_number = _row_number(row[number], row[LINE_NUMBER], failed, seen)
                 fields = {
-                    original: unescape_cell(row[column]) if is_escaped and row[column] else row[column]
-                    for column, original in names.items()
-                    if column != number and original != ERROR_MESSAGE
+                    name: unescape_cell(row[column]) if is_escaped and row[column] else row[column]
+                    for column, name in names.items()
                 }
                 if hidden:
                     _check_filled_in(fields, hidden, row[LINE_NUMBER])

@@ -72,3 +72,24 @@ def test_what_hides_a_value_is_never_taken_for_one(tmp_path, line, reason, is_se
     corrected.write_text(f"sku,price,_row_number\n{line}\n")
     with pytest.raises(SourceError, match=re.escape(reason)):
         plan_corrected_rows(corrected, store, store.get_run(run.id), plan, chunk_rows=10, scratch=tmp_path)
+
+
+@pytest.mark.parametrize("name", ["_row_number_2", "_row_number2"])
+def test_a_file_that_was_a_download_of_failed_rows_itself_is_corrected_by_the_numbers_of_its_own_run(tmp_path, name):
+    store, run = logged_run()
+    columns = ["sku", "price", "_error_message", name]
+    store.record_file(run.id, {"columns": columns})
+    corrected = tmp_path / "corrected.csv"
+    corrected.write_text(f"{','.join(columns)},_error_message,_row_number\nA,1,old,7,new,3\nB,2,older,3,newer,7\n")
+    plan = plan_corrected_rows(corrected, store, store.get_run(run.id), Masked(), chunk_rows=10, scratch=tmp_path)
+    (batch,) = [batch for chunk in plan.chunks for batch in read_chunk(plan.reader, chunk)]
+    assert batch.frame.select(ROW_NUMBER, *columns).rows() == [(3, "A", "1", "old", "7"), (7, "B", "2", "older", "3")]
+
+
+def test_a_column_of_the_file_is_not_taken_for_the_numbers_that_were_deleted(tmp_path):
+    store, run = logged_run()
+    store.record_file(run.id, {"columns": ["sku", "_row_number_2"]})
+    corrected = tmp_path / "corrected.csv"
+    corrected.write_text("sku,_row_number_2\nA,7\n")
+    with pytest.raises(SourceError, match="no column '_row_number'"):
+        plan_corrected_rows(corrected, store, store.get_run(run.id), Masked(), chunk_rows=10, scratch=tmp_path)
