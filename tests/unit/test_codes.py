@@ -12,7 +12,8 @@ PACKAGE = ROOT / "airflow_provider_ingest"
 CODE = re.compile("[a-z_]+")
 
 NEVER_SHOWN = {
-    "ingest_error", "settings_error", "conflict", "bad_request",  # every error has a narrower one
+    "ingest_error", "conflict", "bad_request",  # every error has a narrower one
+    "config_error", "settings_error",  # in logs and where a definition is written
     "already_planned", "illegal_transition",  # between tasks
     "takes_no_file",  # on the command line, which prints messages alone
 }  # fmt: skip
