@@ -39,6 +39,8 @@ def kind_of(type_: Any) -> ColumnKind:
     if isinstance(type_, sa.DateTime):
         is_zoned = bool(type_.timezone) or isinstance(type_, mysql.TIMESTAMP)
         return ColumnKind.TIMESTAMPTZ if is_zoned else ColumnKind.TIMESTAMP
+    if isinstance(type_, postgresql.TIME) and type_.timezone:
+        return ColumnKind.OTHER  # a time of day with its offset, which no type that the engine computes with can keep
     return next((kind for types, kind in _KINDS if isinstance(type_, types)), ColumnKind.OTHER)
 
 

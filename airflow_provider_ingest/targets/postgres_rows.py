@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
@@ -43,6 +44,20 @@ STAGED_BUFFERS = "32MB"
 ASSIGNED = frozenset({*STAGED_TYPES, ColumnKind.TEXT})
 """Kinds that PostgreSQL converts by assignment, with its checks; a cast would cut text short without a word."""
 
+_CUT = re.compile(r"^(bit|bit varying|character|character varying)\([0-9]+\)((?:\[\])*)$")
+_WITHOUT_LENGTH = {"bit": '"bit"', "character": "bpchar"}
+"""What these types are called where no length is meant; by their own names it would be 1."""
+
+
+def cast_type(sql_type: str) -> str:
+    """The type to cast to: without the length at which a cast would cut, which the assignment then checks.
+
+    >>> cast_type("bit varying(6)"), cast_type("character(3)[]"), cast_type("inet")
+    ('bit varying', 'bpchar[]', 'inet')
+    """
+    cut = _CUT.match(sql_type)
+    return f"{_WITHOUT_LENGTH.get(cut[1], cut[1])}{cut[2]}" if cut else sql_type
+
 
 class PostgresGrammar(Grammar):
     """PostgreSQL's types and casts."""
@@ -56,7 +71,7 @@ class PostgresGrammar(Grammar):
         """The staged value as the column takes it."""
         shape = plan.shape.column(column)
         name = staged or f"b.{self.quote(column)}"
-        return name if shape is None or shape.kind in ASSIGNED else f"{name}::{shape.sql_type}"
+        return name if shape is None or shape.kind in ASSIGNED else f"{name}::{cast_type(shape.sql_type)}"
 
     def compared(self, plan: TablePlan, column: str) -> str:
         """The staged value as it is compared with the key column."""

@@ -1,0 +1,62 @@
+"""Types of PostgreSQL with which no engine computes: their text is the database's to read, and to refuse."""
+
+from __future__ import annotations
+
+from datetime import time, timedelta, timezone
+from typing import Any
+
+import psycopg
+import pytest
+
+from airflow_provider_ingest.engine.convert import conversion_of
+from airflow_provider_ingest.targets import open_target
+from tests.contract.target_fixtures import batch, codes, counts, into, write
+
+KINDS = """CREATE TABLE kinds (id integer PRIMARY KEY, at timetz, flags bit(4), mask bit varying(6),
+  codes varchar(3)[], marks char(2)[], place inet, span interval, document tsvector)"""
+
+GOOD = {"at": "12:30+02", "flags": "1010", "mask": "101", "codes": "{abc,d}", "marks": "{ab,c}", "place": "10.0.0.1"}
+
+
+def run(url: str, statement: str) -> list[tuple[Any, ...]]:
+    with psycopg.connect(url, autocommit=True) as connection:
+        cursor = connection.execute(statement)
+        return cursor.fetchall() if cursor.description else []
+
+
+@pytest.fixture(params=[False, True], ids=["without_key", "keyed"])
+def target(request: pytest.FixtureRequest, postgres_url: str) -> Any:
+    run(postgres_url, KINDS)
+    config = into("kinds", "id", *GOOD, "span", "document")
+    return open_target(postgres_url, config.keyed_by("id") if request.param else config)
+
+
+def rows(*changed: dict[str, str]) -> list[dict[str, Any]]:
+    """A good row, and others that differ from it in something."""
+    return [{"id": number, **GOOD, **change} for number, change in enumerate(({}, *changed), 1)]
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        ({"flags": "10101"}, "type"),  # PostgreSQL calls that a mismatch: a shorter one is refused as well
+        ({"flags": "101"}, "type"),
+        ({"mask": "1010101"}, "too_long"),
+        ({"codes": "{abc,abcd}"}, "too_long"),
+        ({"marks": "{abc}"}, "too_long"),
+    ],
+)
+def test_what_does_not_fit_is_refused_and_never_cut(
+    target: Any, postgres_url: str, change: dict[str, str], code: str
+) -> None:
+    result = write(target, batch(rows(change, {})))
+    assert codes(result) == [(2, code)]
+    assert run(postgres_url, "SELECT id, flags, mask FROM kinds ORDER BY 1") == [(n, "1010", "101") for n in (1, 3)]
+
+
+def test_a_time_keeps_its_offset(target: Any, postgres_url: str) -> None:
+    column = target.shape().column("at")
+    converted, refused = conversion_of(column, is_key=False)(batch([{"at": " 12:30+02 "}, {"at": ""}]).records["at"])
+    assert (converted.to_list(), refused) == (["12:30+02", None], ())
+    assert counts(write(target, batch(rows()))) == (1, 0, 0, 0)
+    assert run(postgres_url, "SELECT at FROM kinds") == [(time(12, 30, tzinfo=timezone(timedelta(hours=2))),)]
