@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Collection
+
 import psycopg
 
+from airflow_provider_ingest.importers.table import ColumnKind
 from airflow_provider_ingest.targets.definition import TablePlan
 from airflow_provider_ingest.targets.refusals import (
     Refusal,
@@ -13,11 +17,17 @@ from airflow_provider_ingest.targets.refusals import (
     missing_value,
 )
 
-ROW_STATES = "^(21000|22|23|44000|P0001|P0004|42501)"
+ROW_STATES = "^(21000|22|23|44000|P0001|P0004|42501|42601)"
 """SQLSTATEs (a regular expression) that are about rows; all others are about the database."""
 
 _CLASSES = ("22", "23")
 _STATES = frozenset({"21000", "44000", "P0001", "P0004"})
+_TEXT_SEARCH = "syntax error in ts"
+"""How the error of a text that is no tsvector or tsquery begins; of a statement, it is ``syntax error at``."""
+
+_TYPE = re.compile(r"\btype (.+?)(?:: |$)")
+MOST_NAMED = 3
+"""Columns that are named where the error may be about several."""
 
 
 def refusal_of(error: BaseException, plan: TablePlan) -> Refusal | None:
@@ -35,13 +45,24 @@ def is_about_rows(state: str, message: str | None) -> bool:
     """Whether a SQLSTATE is the fault of single rows."""
     if state == "42501":
         return "row-level security" in (message or "")
+    if state == "42601":
+        return (message or "").startswith(_TEXT_SEARCH)
     return state[:2] in _CLASSES or state in _STATES
 
 
 def refusal_of_state(
-    state: str, constraint: str | None, column: str | None, table: str | None, message: str | None, plan: TablePlan
+    state: str,
+    constraint: str | None,
+    column: str | None,
+    table: str | None,
+    message: str | None,
+    plan: TablePlan,
+    written: Collection[str] = (),
 ) -> Refusal:
-    """The refusal for an error's parts; the server's own words only where a trigger of the user speaks."""
+    """The refusal for an error's parts; the server's own words only where a trigger of the user speaks.
+
+    :param written: the columns that got values.
+    """
     own = not table or table == plan.shape.name
     if state == "23505":
         return duplicate(plan.constraints.get(constraint or "", ()) if own else (), constraint)
@@ -55,10 +76,6 @@ def refusal_of_state(
         return failed_check(constraint) if constraint else Refusal(code="check", message="No partition takes the row")
     if state == "23P01":
         return Refusal(code="database", message=f"The row is excluded by the constraint {constraint}")
-    if state == "22001":
-        return Refusal(code="too_long", message="A value is longer than its column takes")
-    if state == "22003":
-        return Refusal(code="out_of_range", message="A number is out of the range of its column")
     if state == "42501":
         return Refusal(code="database", message="The table's row-level security does not allow the row")
     if state in ("P0001", "P0004"):
@@ -68,6 +85,33 @@ def refusal_of_state(
         )
     if state == "22021":
         return Refusal(code="type", message="A text holds a character that the database cannot store")
-    if state.startswith("22"):
-        return Refusal(code="type", message="A value does not fit the type of its column")
+    if state.startswith("22") or state == "42601":
+        return _of_value(state, _columns(message or "", plan, written))
     return Refusal(code="database", message=f"The database refused the row (SQLSTATE {state})")
+
+
+def _of_value(state: str, columns: tuple[str, ...]) -> Refusal:
+    where = " or ".join(columns) if columns else "its column"
+    if state == "22001":
+        return Refusal(code="too_long", message=f"A value is longer than {where} takes", columns=columns)
+    if state == "22003":
+        return Refusal(code="out_of_range", message=f"A number is out of the range of {where}", columns=columns)
+    return Refusal(code="type", message=f"A value does not fit the type of {where}", columns=columns)
+
+
+def _columns(message: str, plan: TablePlan, written: Collection[str]) -> tuple[str, ...]:
+    """The columns whose values only PostgreSQL can read, of the type that it names: it does not name the column."""
+    read = {
+        column.name: column.sql_type
+        for column in plan.shape.columns
+        if column.name in written and (column.kind is ColumnKind.OTHER or column.sql_type == "real")
+    }
+    words = message.partition(":")[0].split()  # behind it stands the value
+    if named := _TYPE.search(message):
+        alike = [name for name, type_ in read.items() if named[1] in (type_, type_.partition("[")[0])]
+    elif "array" in words:
+        alike = [name for name, type_ in read.items() if type_.endswith("[]")]
+    else:
+        alike = [name for name, type_ in read.items() if type_ in words or ("range" in words and type_ == "real")]
+    found = tuple(alike or read)
+    return found if len(found) <= MOST_NAMED else ()

@@ -222,7 +222,9 @@ class PostgresWriter(DirectWriter):
             if ended == "exists":
                 tally.refuse([position], duplicate(statements.key))
             elif ended is None:
-                tally.refuse([position], refusal_of_state(state, constraint, column, table, message, self.plan))
+                written = (*statements.columns, *statements.extra)
+                refusal = refusal_of_state(state, constraint, column, table, message, self.plan, written)
+                tally.refuse([position], refusal)
             else:
                 tally.end(position, ended)
 
