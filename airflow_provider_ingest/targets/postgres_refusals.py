@@ -109,9 +109,10 @@ def _columns(message: str, plan: TablePlan, written: Collection[str]) -> tuple[s
     words = message.partition(":")[0].split()  # behind it stands the value
     if named := _TYPE.search(message):
         alike = [name for name, type_ in read.items() if named[1] in (type_, type_.partition("[")[0])]
-    elif "array" in words:
-        alike = [name for name, type_ in read.items() if type_.endswith("[]")]
-    else:
-        alike = [name for name, type_ in read.items() if type_ in words or ("range" in words and type_ == "real")]
+    elif message.startswith("value out of range"):  # of numbers that are sent as the wider double precision
+        alike = [name for name, type_ in read.items() if type_ == "real"]
+    else:  # "malformed array literal", "range lower bound must be …", "invalid cidr value"
+        ends = ("[]",) if "array" in words else ("range",) if "range" in words else ()
+        alike = [name for name, type_ in read.items() if type_ in words or type_.endswith(ends)]
     found = tuple(alike or read)
     return found if len(found) <= MOST_NAMED else ()

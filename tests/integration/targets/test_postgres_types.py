@@ -13,7 +13,7 @@ from airflow_provider_ingest.targets import open_target
 from tests.contract.target_fixtures import batch, codes, counts, into, write
 
 KINDS = """CREATE TABLE kinds (id integer PRIMARY KEY, at timetz, flags bit(4), mask bit varying(6),
-  codes varchar(3)[], marks char(2)[], place inet, span interval, document tsvector, share real)"""
+  codes varchar(3)[], marks char(2)[], place inet, span interval, document tsvector, share real, years int4range)"""
 
 GOOD = {"at": "12:30+02", "flags": "1010", "mask": "101", "codes": "{abc,d}", "marks": "{ab,c}", "place": "10.0.0.1"}
 
@@ -27,7 +27,7 @@ def run(url: str, statement: str) -> list[tuple[Any, ...]]:
 @pytest.fixture(params=[False, True], ids=["without_key", "keyed"])
 def target(request: pytest.FixtureRequest, postgres_url: str) -> Any:
     run(postgres_url, KINDS)
-    config = into("kinds", "id", *GOOD, "span", "document", "share")
+    config = into("kinds", "id", *GOOD, "span", "document", "share", "years")
     return open_target(postgres_url, config.keyed_by("id") if request.param else config)
 
 
@@ -68,6 +68,7 @@ def test_a_time_keeps_its_offset(target: Any, postgres_url: str) -> None:
         ({"place": "nowhere"}, "type", "A value does not fit the type of place", 'place is "nowhere"'),
         ({"span": "1 dya"}, "type", "A value does not fit the type of span", 'span is "1 dya"'),
         ({"mask": "1010101"}, "too_long", "A value is longer than mask takes", 'mask is "1010101"'),
+        ({"years": "[5,1)"}, "type", "A value does not fit the type of years", 'years is "[5,1)"'),
         ({"document": "'"}, "type", "A value does not fit the type of document", 'document is "\'"'),
         ({"share": 1e39}, "out_of_range", "A number is out of the range of share", 'share is "1e+39"'),
         (
@@ -81,6 +82,6 @@ def test_a_time_keeps_its_offset(target: Any, postgres_url: str) -> None:
 def test_the_column_of_a_value_that_only_the_database_can_read_is_named(
     target: Any, change: dict[str, Any], code: str, message: str, detail: str
 ) -> None:
-    result = write(target, batch(rows({"span": "1 day", "share": 0.5, "document": "a"}, change)))
+    result = write(target, batch(rows({"span": "1 day", "share": 0.5, "document": "a", "years": "[1,5)"}, change)))
     assert codes(result) == [(3, code)]
     assert result.refused.select("message", "detail").row(0) == (message, detail)
