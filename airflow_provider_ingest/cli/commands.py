@@ -8,12 +8,18 @@ from typing import Any
 from airflow_provider_ingest.cli.entry import REFUSED, caller, command, ingest, refuse
 from airflow_provider_ingest.cli.output import error_lines, print_as, run_line
 from airflow_provider_ingest.cli.progress import wait_for
-from airflow_provider_ingest.exceptions import InvalidParameter
+from airflow_provider_ingest.exceptions import ImporterNotFound, InvalidParameter
 from airflow_provider_ingest.importers.manifest import Manifest
 from airflow_provider_ingest.runs.records import RunRecord
 from airflow_provider_ingest.runs.status import RunStatus
 from airflow_provider_ingest.service.cancelling import cancel_message
 from airflow_provider_ingest.service.resources import importer_resource, row_resource, run_resource
+
+WHERE_IT_MAY_BE = (
+    "Airflow may not have read its DAG file yet: 'airflow dags reserialize' does so at once, "
+    "'airflow dags list-import-errors' says why it cannot."
+)
+"""What helps who has just written an importer."""
 
 
 @command
@@ -45,8 +51,11 @@ def run(args: Any) -> None:
     from airflow_provider_ingest.cli.local_files import reads_it_there, staged
 
     user = caller()
-    with ingest() as service:
-        manifest = Manifest.from_dict(service.importer(args.slug))
+    try:
+        with ingest() as service:
+            manifest = Manifest.from_dict(service.importer(args.slug))
+    except ImporterNotFound as error:
+        refuse(f"{error} {WHERE_IT_MAY_BE}")
     if manifest.takes_upload and not args.file:
         raise InvalidParameter(f"The importer {args.slug!r} takes an uploaded file: name it with --file.")
     if args.file and (manifest.takes_upload or (manifest.takes_path and not reads_it_there(manifest, args.file))):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -188,8 +188,10 @@ def _importers() -> Iterator[Finding]:
         yield Finding(
             check="importers",
             state="none",
-            mend="No DAG has an importer: call ingest_dag() in a DAG file, and let the DAG processor run.",
+            mend="No DAG has an importer: call ingest_dag() in a DAG file, and let the DAG processor run; "
+            "'airflow dags list-import-errors' shows files that it cannot read.",
         )
+    yield from _unreadable_files([manifest["dag_id"] for manifest in manifests])
     for manifest in manifests:
         slug, conn_id = manifest["slug"], manifest["target"]["conn_id"]
         if manifest["dag"]["is_paused"]:
@@ -201,3 +203,24 @@ def _importers() -> Iterator[Finding]:
             yield Finding(check=f"importer {slug}", state="its target's connection is not there", mend=mend)
             continue
         yield Finding(check=f"importer {slug}", state="ready")
+
+
+def _unreadable_files(dag_ids: Sequence[str]) -> Iterator[Finding]:
+    """DAG files that Airflow cannot read and that hold importers, by their error or by what they held before."""
+    from airflow.models.dag import DagModel
+    from airflow.models.errors import ParseImportError
+    from airflow.utils.session import create_session
+    from sqlalchemy import select
+
+    with create_session(scoped=False) as session:
+        errors = session.execute(
+            select(ParseImportError.bundle_name, ParseImportError.filename, ParseImportError.stacktrace)
+        ).all()
+        place = select(DagModel.bundle_name, DagModel.relative_fileloc).where(DagModel.dag_id.in_(dag_ids))
+        known = {tuple(row) for row in session.execute(place)} if errors else set()
+    for bundle, file, trace in errors:
+        if "airflow_provider_ingest" in (trace or "") or (bundle, file) in known:
+            reason = ((trace or "").strip().splitlines() or ["unknown"])[-1].removeprefix(
+                "airflow_provider_ingest.exceptions."
+            )
+            yield Finding(check=f"file {file}", state="Airflow cannot read it", mend=f"Mend the file: {reason}")

@@ -82,6 +82,7 @@ def test_a_file_on_the_disk_is_read_there(airflow: AirflowServer) -> None:
     ("arguments", "code", "message"),
     [
         (("run", "nothing"), 1, "There is no importer 'nothing'."),
+        (("run", "nothing"), 1, "'airflow dags reserialize'"),
         (("run", "products"), 1, "name it with --file"),
         (("run", "products", "--file", "/no/such.csv"), 1, "cannot be read"),
         (("status", "999999"), 1, "There is no run 999999."),

@@ -28,6 +28,25 @@ def test_the_doctor_finds_a_working_installation_well(airflow: AirflowServer) ->
     assert not any(findings.values())
 
 
+def test_a_file_whose_importer_cannot_work_is_named_with_the_reason(airflow: AirflowServer) -> None:
+    folder = Path(airflow.environment["AIRFLOW__CORE__DAGS_FOLDER"])
+    sick, sound = folder / "sick_importer.py", folder / "sick_of_another_kind.py"
+    sick.write_text(
+        "from airflow_provider_ingest import IngestConfig, ingest_dag\n"
+        'dag = ingest_dag("sick", IngestConfig.for_("t", conn_id="c").map("a", "a"))\n'
+    )
+    sound.write_text("from airflow.sdk import DAG\nraise RuntimeError('no importer')\n")
+    try:
+        airflow.run_cli("dags", "reserialize", check=False)
+        found = mends(airflow)
+    finally:
+        sick.unlink()
+        sound.unlink()
+        airflow.run_cli("dags", "reserialize", check=False)
+    assert 'ConfigError: importer "sick": it has no source' in found["file sick_importer.py"]
+    assert not [check for check in found if "another_kind" in check]
+
+
 def test_a_bad_value_is_named_with_its_key_and_an_example(airflow: AirflowServer) -> None:
     assert mends(airflow, AIRFLOW__INGEST__CHUNK_SIZE="many") == {
         "settings": "[ingest] chunk_size = 'many' cannot be used: expected a whole number from 1. For example: 250000"
