@@ -26,6 +26,9 @@ STAGE, PLAN, CHUNK, FINISH = "stage", "plan", "chunk", "finish"
 ERROR_KEY = "ingest_error"
 """XCom key under which a task leaves why the run failed, as ``{"message", "code"}``."""
 
+START_ANEW = "Its tasks change nothing any more, however often they are cleared; to import again, start a new run."
+"""What somebody is told who clears tasks of a run that has ended."""
+
 
 class IngestTask(BaseOperator):  # type: ignore[misc]  # Airflow is followed as Any
     """Base of the four tasks of a run.
@@ -81,3 +84,11 @@ def run_of(context: Context, store: RunStore) -> RunRecord:
         raise RunFailed(f"No ingest run is recorded for the DAG run {dag_run.run_id!r}.")
     name_in_logs(run)
     return run
+
+
+def skip_if_ended(run: RunRecord) -> None:
+    """Skip the task of a run that has ended: it was cleared, or its DAG run was marked by hand."""
+    from airflow.sdk.exceptions import AirflowSkipException
+
+    if run.status.is_terminal:
+        raise AirflowSkipException(f"Ingest run {run.id} has ended as {run.status}. {START_ANEW}")

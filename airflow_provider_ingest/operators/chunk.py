@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from airflow_provider_ingest.operators.base import IngestTask, importer_of, run_of
+from airflow_provider_ingest.operators.base import IngestTask, importer_of, run_of, skip_if_ended
 from airflow_provider_ingest.operators.plan import READER
 from airflow_provider_ingest.operators.telemetry import measure_chunk, name_in_logs
 from airflow_provider_ingest.runs.progress import Counts
@@ -44,6 +44,7 @@ class ChunkOperator(IngestTask):
         from airflow.sdk.exceptions import AirflowSkipException
 
         run = run_of(context, store)
+        skip_if_ended(run)
         if run.status is not RunStatus.PROCESSING:
             raise AirflowSkipException(f"Ingest run {run.id} is {run.status}; chunk {self.chunk_index} is not worked.")
         chunk = store.chunk(run.id, self.chunk_index)
@@ -72,22 +73,27 @@ def work_planned_chunk(config: IngestConfig, run: RunRecord, chunk: ChunkRecord,
         store=store,
         target=bootstrap.target_for(config),
         row_log=load_settings().log_rows,
-        check_rejects=_reject_check(config, run, chunk, store),
+        check_rejects=_check_between_batches(config, run, chunk, store),
     )
     measure_chunk(run, outcome)
     log.info("Ingest run %s, chunk %s: %s", run.id, chunk.index, outcome.counts.to_dict())
     return outcome.counts
 
 
-def _reject_check(
+def _check_between_batches(
     config: IngestConfig, run: RunRecord, chunk: ChunkRecord, store: RunStore
-) -> Callable[[Counts, Sequence[ErrorCount]], None] | None:
-    """Stops the chunk in the middle when it and the others together pass the importer's reject limit."""
-    if config.reject_limit is None:
-        return None
+) -> Callable[[Counts, Sequence[ErrorCount]], None]:
+    """Stops the chunk before it is committed where its run has ended, or where it and the others together pass the
+    importer's reject limit.
+
+    Airflow takes some seconds to kill the tasks of a DAG run that was marked by hand or ran out of its time; what they
+    wrote then would stand in the target uncounted.
+    """
 
     def check(own: Counts, errors: Sequence[ErrorCount]) -> None:
-        others = (other.counts for other in store.chunks(run.id) if other.index != chunk.index)
-        check_reject_limit(config.reject_limit, replace(run, counts=Counts.total([own, *others])), errors)
+        skip_if_ended(store.get_run(run.id))
+        if config.reject_limit is not None:
+            others = (other.counts for other in store.chunks(run.id) if other.index != chunk.index)
+            check_reject_limit(config.reject_limit, replace(run, counts=Counts.total([own, *others])), errors)
 
     return check

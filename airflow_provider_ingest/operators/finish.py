@@ -14,6 +14,7 @@ from airflow_provider_ingest.operators.base import (
     FINISH,
     PLAN,
     STAGE,
+    START_ANEW,
     IngestTask,
     importer_of,
     run_of,
@@ -71,9 +72,12 @@ class FinishOperator(IngestTask):
         staging.remove_run(run.key)
         self._lineage = lineage_of(config, run)
         log.info("Ingest run %s is %s: %s", run.id, run.status, run.progress.to_dict())
+        if not was_open:
+            log.warning("Ingest run %s had ended before. %s", run.id, START_ANEW)
         if run.status not in OUTCOMES:
             error = (run.summary or {}).get("error") or {}
-            raise AirflowFailException(error.get("message") or f"Ingest run {run.id} was {run.status}.")
+            reason = error.get("message") or f"Ingest run {run.id} was {run.status}."
+            raise AirflowFailException(reason if was_open else f"{reason} {START_ANEW}")
         is_changed = not run.is_dry_run and run.counts.created + run.counts.updated > 0
         if config.target is not None and is_changed and (was_open or not was_emitted(run)):
             emit_asset_event(context, run, config.target.conn_id, config.target.label)

@@ -21,16 +21,16 @@ _tables_seen: set[str] = set()
 @hookimpl  # type: ignore[untyped-decorator]
 def on_dag_run_success(dag_run: Any, msg: str) -> None:
     """A DAG run that was marked as success by hand while its ingest run was open."""
-    _end(dag_run, "success")
+    _end(dag_run, "success", msg)
 
 
 @hookimpl  # type: ignore[untyped-decorator]
 def on_dag_run_failed(dag_run: Any, msg: str) -> None:
     """A DAG run that failed without ``finish``, or was marked as failed by hand."""
-    _end(dag_run, "failed")
+    _end(dag_run, "failed", msg)
 
 
-def _end(dag_run: Any, state: str) -> None:
+def _end(dag_run: Any, state: str, msg: str | None) -> None:
     if not dag_run.dag_id.startswith(DAG_PREFIX):
         return
     from sqlalchemy.orm import object_session
@@ -45,11 +45,16 @@ def _end(dag_run: Any, state: str) -> None:
         store = session_store(session)
         run = store.find_run(dag_run.dag_id, dag_run.run_id)
         if run is not None and not run.status.is_terminal:
-            end_lost_run(
-                store,
-                run,
-                f"Its DAG run ended as {state!r} without finishing it: it was marked by hand, or 'finish' failed.",
-            )
+            end_lost_run(store, run, _reason(state, msg or ""))
+
+
+def _reason(state: str, msg: str) -> str:
+    """Why the run ends, by what Airflow tells its listeners."""
+    if msg == "timed_out":
+        return "Its DAG run took longer than the importer's 'dagrun_timeout' allows; its tasks were stopped."
+    if "manually" in msg:
+        return f"Its DAG run was marked as {state!r} by hand before it was finished."
+    return f"Its DAG run ended as {state!r} without finishing it: the task 'finish' failed or was marked by hand."
 
 
 def _has_tables(session: Session) -> bool:

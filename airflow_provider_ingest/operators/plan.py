@@ -10,7 +10,7 @@ from airflow.sdk.configuration import conf
 
 from airflow_provider_ingest.exceptions import FormatError, UnsupportedFile
 from airflow_provider_ingest.importers.source import SourceType
-from airflow_provider_ingest.operators.base import IngestTask, importer_of, run_of
+from airflow_provider_ingest.operators.base import IngestTask, importer_of, run_of, skip_if_ended
 from airflow_provider_ingest.operators.sizing import (
     MOST_CHUNKS,
     ChunkSize,
@@ -63,6 +63,7 @@ class PlanOperator(IngestTask):
         from airflow_provider_ingest.operators.contested import is_contested, needs_order, set_contested_apart
 
         run = run_of(context, store)
+        skip_if_ended(run)
         if run.status is not RunStatus.PROCESSING:
             raise AirflowSkipException(f"Ingest run {run.id} is {run.status}; nothing is planned.")
         planned = store.chunks(run.id)

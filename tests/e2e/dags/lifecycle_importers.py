@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from uuid import uuid4
 
 from gates import Diary, product
@@ -29,6 +30,8 @@ gated = ingest_dag(
     product(SourceType.FILESYSTEM, disk="demo_files").chunk_size(1).with_event_handler(Diary()),
     max_active_tis_per_dagrun=1,
 )
+
+hurried = ingest_dag("hurried", product(SourceType.FILESYSTEM, disk="demo_files"), dagrun_timeout=timedelta(seconds=20))
 
 fixable = ingest_dag("fixable", product(SourceType.UPLOAD).with_event_handler(Diary()))
 

@@ -1,0 +1,78 @@
+"""DAG runs of importers treated as any others: marked, deleted, cleared and triggered with a configuration."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import pytest
+
+from airflow_provider_ingest.runs.records import RunRecord
+from airflow_provider_ingest.runs.status import RunStatus
+from tests.e2e.airflow_server import AirflowServer
+from tests.e2e.recorded_runs import ended, recorded, start
+from tests.e2e.waiting import wait_until
+
+pytestmark = pytest.mark.usefixtures("fresh_products")
+
+
+def trigger(airflow: AirflowServer, slug: str, conf: dict[str, Any], **body: Any) -> str:
+    """A DAG run as Airflow's own form starts it; its id."""
+    body |= {"logical_date": None, "conf": conf}
+    answer = airflow.post(f"/api/v2/dags/ingest_{slug}/dagRuns", json=body)
+    assert answer.status_code == 200, answer.text
+    return str(answer.json()["dag_run_id"])
+
+
+def error(run: RunRecord) -> str:
+    assert run.summary is not None
+    return str(run.summary["error"]["message"])
+
+
+def skus(airflow: AirflowServer, like: str) -> int:
+    return int(airflow.rows(f"SELECT count(*) FROM products WHERE sku LIKE '{like}'")[0][0])
+
+
+def is_there(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def test_a_chunk_in_flight_writes_nothing_once_its_dag_run_was_failed_by_hand(airflow: AirflowServer, file):
+    payload = file("failed.csv", "W-1,gate-failed,Toys,1", "W-2,x,Toys,1")
+    dag_run_id = start(airflow, "gated", payload=payload)
+    noted = airflow.home / "pid-gate-failed"
+    wait_until(lambda: noted.exists() and noted.read_text())
+    path = f"/api/v2/dags/ingest_gated/dagRuns/{dag_run_id}"
+    wait_until(lambda: airflow.request("PATCH", path, json={"state": "failed"}).status_code == 200)
+    (airflow.home / "gate-failed").touch()
+    wait_until(lambda: not is_there(int(noted.read_text())))
+    run = recorded(airflow, "gated", dag_run_id)
+    assert run.summary is not None
+    assert (run.summary["created"], run.counts.created, skus(airflow, "W-%")) == (0, 0, 0)
+    assert (run.summary["unprocessed"], run.progress.unprocessed) == (2, 2)
+    assert error(run) == "Its DAG run was marked as 'failed' by hand before it was finished."
+
+
+def test_a_run_that_took_longer_than_its_dag_run_may_says_so(airflow: AirflowServer, file):
+    dag_run_id = start(airflow, "hurried", payload=file("late.csv", "L-1,gate-late,Toys,1"))
+    run = ended(airflow, "hurried", dag_run_id)
+    (airflow.home / "gate-late").touch()
+    assert run.status is RunStatus.FAILED
+    assert "'dagrun_timeout'" in error(run)
+
+
+def test_clearing_a_run_that_failed_says_that_a_new_one_is_needed(airflow: AirflowServer, file):
+    dag_run_id = trigger(airflow, "strict", {"payload": "to-come.csv"})
+    before = ended(airflow, "strict", dag_run_id)
+    file("to-come.csv", "Q-1,x,Toys,1")
+    path = f"/api/v2/dags/ingest_strict/dagRuns/{dag_run_id}"
+    assert airflow.post(f"{path}/clear", json={"dry_run": False}).status_code == 200
+    assert ended(airflow, "strict", dag_run_id) == before
+    for task in ("stage", "finish"):
+        log = airflow.get(f"{path}/taskInstances/{task}/logs/2").text
+        assert "to import again, start a new run" in log
+    assert skus(airflow, "Q-%") == 0
