@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from airflow_provider_ingest.exceptions import HookFailed, RunFailed, SourceError
-from airflow_provider_ingest.operators.base import IngestTask
+from airflow_provider_ingest.operators.base import IngestTask, skip_if_ended
+from airflow_provider_ingest.operators.configuration import check_configuration
 from airflow_provider_ingest.operators.staging import stage_source
 from airflow_provider_ingest.operators.telemetry import name_in_logs
 from airflow_provider_ingest.runs.status import RunStatus
 from airflow_provider_ingest.runs.summary import event_of
+from airflow_provider_ingest.service.reconciling import end_lost_run
 
 if TYPE_CHECKING:
     from airflow.sdk import Context
@@ -49,8 +51,10 @@ class StageOperator(IngestTask):
         name_in_logs(run)
         store.change_status(run.id, RunStatus.PROCESSING, origins={RunStatus.PENDING})
         run = store.get_run(run.id)
+        skip_if_ended(run)
         if run.status is not RunStatus.PROCESSING:
             raise AirflowSkipException(f"Ingest run {run.id} is {run.status}; nothing is staged.")
+        check_configuration(context, run)
         log.info("Ingest run %s of importer %s%s", run.id, run.importer, " (dry run)" if run.is_dry_run else "")
         staging = bootstrap.staging()
         self._before_import(run, store, staging)
@@ -68,14 +72,12 @@ class StageOperator(IngestTask):
 
         dag_run = context["dag_run"]
         found = store.find_run(dag_run.dag_id, dag_run.run_id)
+        if found is not None and _is_of_deleted_dag_run(found, context):
+            end_lost_run(store, found, "Its DAG run was deleted before the run had ended.")
+            store.release_dag_run(found.id)
+            found = None
         if found is not None:
             return found
-        conf = dag_run.conf or {}
-        if "ingest_run_id" in conf:
-            raise RunFailed(
-                f"Ingest run {conf['ingest_run_id']!r} does not belong to the DAG run {dag_run.run_id!r}: "
-                "leave 'ingest_run_id' out of the configuration; a run is recorded by itself."
-            )
         params = context["params"]
         payload = str(params.get("payload") or "") or None
         return store.create_run(
@@ -138,6 +140,15 @@ class StageOperator(IngestTask):
         twin = store.find_same_file(run.importer, file["sha256"], fingerprint, run.id)
         if twin is not None:
             store.add_warning(run.id, f"The same file was imported by run {twin.id} already.")
+
+
+def _is_of_deleted_dag_run(run: RunRecord, context: Context) -> bool:
+    """Whether a run belongs to an earlier DAG run under the id of this one, which was deleted.
+
+    Nothing but ``stage`` begins a run, so one that has begun before this DAG run's first try is another one's.
+    """
+    is_first_try = context["ti"].try_number == 1 and not context["dag_run"].clear_number
+    return is_first_try and any(change["status"] == RunStatus.PROCESSING for change in run.history)
 
 
 def _warn_of_earlier_retries(run: RunRecord, store: RunStore) -> None:

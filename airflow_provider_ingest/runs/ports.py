@@ -43,6 +43,9 @@ class RunStore(Protocol):
     def find_run(self, dag_id: str, dag_run_id: str) -> RunRecord | None:
         """The run of a DAG run."""
 
+    def release_dag_run(self, run_id: int) -> None:
+        """Let another run have the id of this one's DAG run, which was deleted."""
+
     def find_idempotent(self, user_name: str | None, key: str, since: datetime) -> RunRecord | None:
         """The caller's newest run with this idempotency key started after ``since``."""
 

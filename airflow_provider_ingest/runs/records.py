@@ -12,6 +12,9 @@ from airflow_provider_ingest.runs.status import RunStatus
 
 T = TypeVar("T")
 
+MOST_DAG_RUN_ID = 250
+"""Characters that Airflow, and the table of runs, have for the id of a DAG run."""
+
 AWAITS_PUBLICATION = "awaits_publication"
 """Among the facts of a run's file: nothing that its chunks accepted is in the target yet."""
 
@@ -70,6 +73,15 @@ class RunRecord(NewRun):
     def progress(self) -> Progress:
         """Counts against the total."""
         return Progress(total=self.total, counts=self.counts, is_terminal=self.status.is_terminal)
+
+
+def released_name(dag_run_id: str, run_id: int) -> str:
+    """What a run calls its DAG run when that was deleted and another one has taken its id.
+
+    >>> released_name("manual__1", 12)
+    'manual__1__deleted_12'
+    """
+    return f"{dag_run_id[: MOST_DAG_RUN_ID - 30]}__deleted_{run_id}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

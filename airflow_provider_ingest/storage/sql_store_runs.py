@@ -12,7 +12,7 @@ from sqlalchemy.engine import CursorResult
 from sqlalchemy.orm import Session
 
 from airflow_provider_ingest.runs import status as states
-from airflow_provider_ingest.runs.records import NewRun, Page, RunFilter, RunRecord
+from airflow_provider_ingest.runs.records import NewRun, Page, RunFilter, RunRecord, released_name
 from airflow_provider_ingest.runs.status import RunStatus
 from airflow_provider_ingest.storage.sql_store_base import (
     CHUNKS,
@@ -69,6 +69,12 @@ class RunTable(SqlBase):
         """The run of a DAG run."""
         with self._transaction() as session:
             return self._first(session, RUNS.c.dag_id == dag_id, RUNS.c.dag_run_id == dag_run_id)
+
+    def release_dag_run(self, run_id: int) -> None:
+        """Let another run have the id of this one's DAG run, which was deleted."""
+        with self._transaction() as session:
+            name = released_name(lock_run(session, run_id)["dag_run_id"], run_id)
+            session.execute(update(RUNS).where(RUNS.c.id == run_id).values(dag_run_id=name))
 
     def find_idempotent(self, user_name: str | None, key: str, since: datetime) -> RunRecord | None:
         """The caller's newest run with this idempotency key started after ``since``."""

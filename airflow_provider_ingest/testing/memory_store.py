@@ -19,6 +19,7 @@ from airflow_provider_ingest.runs.records import (
     RunRecord,
     RunRejects,
     RunTotals,
+    released_name,
 )
 from airflow_provider_ingest.runs.status import RunStatus
 from airflow_provider_ingest.testing.memory_work import MemoryWork
@@ -96,6 +97,12 @@ class MemoryStore(MemoryWork):
     def find_run(self, dag_id: str, dag_run_id: str) -> RunRecord | None:
         """The run of a DAG run."""
         return self._newest(lambda run: (run.dag_id, run.dag_run_id) == (dag_id, dag_run_id))
+
+    def release_dag_run(self, run_id: int) -> None:
+        """Let another run have the id of this one's DAG run, which was deleted."""
+        with self._lock:
+            ledger = self._ledger(run_id)
+            ledger.run = replace(ledger.run, dag_run_id=released_name(ledger.run.dag_run_id, run_id))
 
     def find_idempotent(self, user_name: str | None, key: str, since: datetime) -> RunRecord | None:
         """The caller's newest run with this idempotency key started after ``since``."""

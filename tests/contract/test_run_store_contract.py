@@ -56,6 +56,16 @@ def test_a_second_run_of_one_dag_run_is_the_first(store: RunStore) -> None:
     assert store.list_runs(RunFilter(), 1, 10).total == 1
 
 
+def test_the_id_of_a_deleted_dag_run_can_be_taken_by_another_run(store: RunStore) -> None:
+    first = store.create_run(new_run(dag_run_id="m" * 250))
+    store.release_dag_run(first.id)
+    second = store.create_run(new_run(dag_run_id="m" * 250))
+    assert second.id != first.id
+    assert store.find_run(second.dag_id, second.dag_run_id) == second
+    kept = store.get_run(first.id).dag_run_id
+    assert (kept.endswith(f"__deleted_{first.id}"), len(kept) <= 250) == (True, True)
+
+
 def test_equal_dag_run_ids_of_two_dags_are_two_runs(store: RunStore) -> None:
     first = store.create_run(new_run("a", dag_run_id="manual__1"))
     assert store.create_run(new_run("b", dag_run_id="manual__1")).id != first.id

@@ -65,6 +65,33 @@ def test_a_run_that_took_longer_than_its_dag_run_may_says_so(airflow: AirflowSer
     assert "'dagrun_timeout'" in error(run)
 
 
+def test_a_configuration_that_almost_names_a_parameter_imports_nothing(airflow: AirflowServer, file):
+    payload = file("almost.csv", "Y-1,x,Toys,1")
+    run = ended(airflow, "strict", trigger(airflow, "strict", {"payload": payload, "dryRun": True}))
+    assert error(run) == "The configuration has 'dryRun', which is no parameter; is 'dry_run' meant?"
+    assert (run.status, skus(airflow, "Y-%")) == (RunStatus.FAILED, 0)
+    run = ended(airflow, "strict", trigger(airflow, "strict", {"payload": payload, "ticket": "OPS-7"}))
+    assert (run.status, skus(airflow, "Y-%")) == (RunStatus.COMPLETED, 1)
+
+
+def test_a_configuration_that_names_a_run_is_refused_where_people_look(airflow: AirflowServer):
+    dag_run_id = trigger(airflow, "gated", {"ingest_run_id": 1})
+    run = ended(airflow, "gated", dag_run_id)
+    assert error(run).startswith(f"Ingest run 1 does not belong to the DAG run '{dag_run_id}'")
+
+
+def test_a_dag_run_under_the_id_of_a_deleted_one_imports_its_own_file(airflow: AirflowServer, file):
+    conf = {"payload": file("before.csv", "U-1,x,Toys,1")}
+    first = ended(airflow, "strict", trigger(airflow, "strict", conf, dag_run_id="nightly"))
+    assert airflow.request("DELETE", "/api/v2/dags/ingest_strict/dagRuns/nightly").status_code == 204
+    conf = {"payload": file("after.csv", "U-2,x,Toys,1", "U-3,x,Toys,1")}
+    second = ended(airflow, "strict", trigger(airflow, "strict", conf, dag_run_id="nightly"))
+    assert (second.status, second.original_filename, second.counts.created) == (RunStatus.COMPLETED, "after.csv", 2)
+    assert skus(airflow, "U-%") == 3
+    kept = airflow.get(f"/api/v1/ingest/{first.id}").json()["data"]
+    assert (kept["dag_run_id"], kept["progress"]["created"]) == (f"nightly__deleted_{first.id}", 1)
+
+
 def test_clearing_a_run_that_failed_says_that_a_new_one_is_needed(airflow: AirflowServer, file):
     dag_run_id = trigger(airflow, "strict", {"payload": "to-come.csv"})
     before = ended(airflow, "strict", dag_run_id)
