@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from airflow_provider_ingest.runs.failure import Stage
 from airflow_provider_ingest.runs.frames import LINE_NUMBER, ROW_NUMBER
 from airflow_provider_ingest.runs.records import MASKED
 from airflow_provider_ingest.service.cells import unescape_cell
-from airflow_provider_ingest.service.failed_rows import ERROR_MESSAGE, EXTRA
+from airflow_provider_ingest.service.failed_rows import ERROR_MESSAGE, EXTRA, cell_text
 
 if TYPE_CHECKING:
     from airflow_provider_ingest.engine.plan import Plan
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from airflow_provider_ingest.runs.records import RowRecord, RunRecord
 
 CHUNK = 250_000
+
+WIDTHS = re.compile("expected ([0-9]+) fields, found ([0-9]+)")
+"""The reason of a record with too few or too many fields."""
 
 
 def plan_logged_rows(store: RunStore, original: RunRecord, *, chunk_rows: int, scratch: Any) -> FilePlan:
@@ -71,9 +75,10 @@ def plan_corrected_rows(
     if number is None:
         raise SourceError(f"The corrected file has no column {ROW_NUMBER!r}; keep it as it was downloaded.")
     fields = {column: name for column, name in names.items() if column not in (number, reason)}
-    failed = failed_numbers(store, original.id)
+    failed, cut = failed_numbers(store, original.id)
     hidden = plan.masked_columns(tuple(names.values())) | frozenset((original.file or {}).get(MASKED, ()))
-    rows = _corrected(read, fields, number, failed, hidden)
+    corrected = _corrected(read, fields, number, failed, hidden)
+    rows = _as_they_were_unless_corrected(corrected, cut, store, original) if cut else corrected
     return plan_rows(rows, columns=columns, chunk_rows=chunk_rows, scratch=scratch / "rows")
 
 
@@ -90,9 +95,40 @@ def _without_suffix(column: str) -> str:
     return column.rstrip("_0123456789")
 
 
-def failed_numbers(store: RunStore, run_id: int) -> dict[int, int | None]:
-    """Row number to line number of all failed rows."""
-    return {row.row_number: row.line_number for batch in store.failed_rows(run_id) for row in batch}
+def failed_numbers(store: RunStore, run_id: int) -> tuple[dict[int, int | None], set[int]]:
+    """Row number to line number of all failed rows, and the numbers of those that have more than there are columns."""
+    failed: dict[int, int | None] = {}
+    cut: set[int] = set()
+    for batch in store.failed_rows(run_id):
+        for row in batch:
+            failed[row.row_number] = row.line_number
+            if _has_surplus(row):
+                cut.add(row.row_number)
+    return failed, cut
+
+
+def _has_surplus(row: RowRecord) -> bool:
+    errors = row.errors or {}
+    counts = WIDTHS.fullmatch(str(errors.get("message"))) if errors.get("stage") == Stage.PARSE else None
+    return counts is not None and int(counts[2]) > int(counts[1])
+
+
+def _as_they_were_unless_corrected(
+    rows: Iterator[Mapping[str, Any]], cut: set[int], store: RunStore, original: RunRecord
+) -> Iterator[Mapping[str, Any] | Malformed]:
+    """Take a record with surplus fields for a row only if something in it was changed: the file that is corrected has
+    no column for these fields, so that the record as it was sent out would be imported without them.
+    """
+    for row in rows:
+        logged = store.row(original.id, row[ROW_NUMBER]) if row[ROW_NUMBER] in cut else None
+        if logged is not None and all(
+            (value or "") == cell_text(logged.data.get(name))
+            for name, value in row.items()
+            if name not in (ROW_NUMBER, LINE_NUMBER)
+        ):
+            yield _again(logged)
+        else:
+            yield row
 
 
 def _corrected(

@@ -22,6 +22,12 @@ ERROR_MESSAGE = "_error_message"
 EXTRA = "_extra"
 """Where a malformed row keeps fields for which the header has no name; no column of the file."""
 
+RAW = "_raw"
+"""Where a malformed row keeps its text as it stood in the file."""
+
+MOST_RAW = 2_000
+"""Characters of that text that a download shows."""
+
 
 class NothingToDownload(NothingFailed):
     """Download of failed rows where no row failed."""
@@ -52,7 +58,7 @@ class FailedRows:
 
     def _cells(self, row: RowRecord) -> list[str]:
         cells = [escape_cell(cell_text(row.data.get(column))) for column in self.columns]
-        return [*cells, escape_cell(error_text(row.errors)), str(row.row_number)]
+        return [*cells, escape_cell(error_text(row.errors) + _as_it_stood(row)), str(row.row_number)]
 
 
 def find_failed_rows(store: RunStore, run: RunRecord) -> FailedRows:
@@ -91,6 +97,12 @@ def error_text(errors: dict[str, Any] | None) -> str:
         return ""
     fields = [f"{name}: {text}" for name, texts in (errors.get("validation") or {}).items() for text in texts]
     return "; ".join(fields) or str(errors.get("message") or "")
+
+
+def _as_it_stood(row: RowRecord) -> str:
+    """The text of a record that was no row: its cells may be too many for the columns, or not those that were meant."""
+    raw = str(row.data.get(RAW) or "")
+    return f": {raw[:MOST_RAW]}" + ("…" if len(raw) > MOST_RAW else "") if raw else ""
 
 
 def _columns(store: RunStore, run: RunRecord) -> tuple[str, ...]:

@@ -141,14 +141,15 @@ function useRetry(run, columns, rows, edits) {
   return { ...state, send };
 }
 
-/** What is wrong with a row and stands at none of its cells. */
+/** What is wrong with a row and stands at none of its cells; of a record that was no row, also how it stood in the file. */
 function reasonOf(row, columns) {
   const fields = Object.entries(row.errors?.validation ?? {});
   const elsewhere = fields
     .filter(([name]) => !columns.includes(name))
     .map(([name, texts]) => `${name}: ${texts.join("; ")}`);
   const text = fields.length ? elsewhere.join(" · ") : (row.errors?.message ?? "");
-  return text.slice(0, MESSAGE);
+  const stood = row.data._raw ? `: ${row.data._raw}` : "";
+  return (text + stood).slice(0, MESSAGE);
 }
 
 function Grid({ run, rows }) {

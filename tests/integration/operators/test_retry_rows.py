@@ -29,7 +29,7 @@ def logged_run():
     store.start_chunk(run.id, 0)
     logged = [(row, line, "failed", "m", data, errors, None) for row, line, data, errors in LOGGED]
     store.append_rows(run.id, 0, pl.DataFrame(logged, schema=ROW_LOG, orient="row"))
-    store.finish_chunk(run.id, 0, ChunkOutcome(counts=Counts(created=7, failed=2)))
+    store.finish_chunk(run.id, 0, ChunkOutcome(counts=Counts(created=9 - len(LOGGED), failed=len(LOGGED))))
     return store, run
 
 
@@ -44,6 +44,36 @@ def test_a_record_that_was_no_row_does_not_become_one_by_retrying_it(tmp_path):
         "expected 2 fields, found 1",
         "B",
     )
+
+
+TOO_WIDE = (
+    8, 10, '{"sku":"C","price":"1","_extra":["50"],"_raw":"C,1,50"}',
+    '{"message":"expected 2 fields, found 3","code":"malformed_row","stage":"parse"}',
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("line", "rows", "malformed"),
+    [
+        ("C,1,8", [], [(8, "expected 2 fields, found 3", "C,1,50")]),
+        ("C,1.50,8", [(8, "C", "1.50")], []),
+        ("B,2,7", [(7, "B", "2")], []),
+        ("B,,7", [(7, "B", "")], []),
+    ],
+    ids=["as it was sent out", "corrected", "too narrow, and filled up", "too narrow, and all of it seen"],
+)
+def test_a_record_whose_surplus_no_download_can_show_is_a_row_only_when_it_was_corrected(
+    tmp_path, monkeypatch, line, rows, malformed
+):
+    monkeypatch.setattr(f"{__name__}.LOGGED", [*LOGGED, TOO_WIDE])
+    store, run = logged_run()
+    store.record_file(run.id, {"columns": ["sku", "price"]})
+    path = tmp_path / "corrected.csv"
+    path.write_text(f"sku,price,_row_number\n{line}\n")
+    plan = plan_corrected_rows(path, store, store.get_run(run.id), Masked(), chunk_rows=10, scratch=tmp_path)
+    (batch,) = [batch for chunk in plan.chunks for batch in read_chunk(plan.reader, chunk)]
+    assert batch.frame.select(ROW_NUMBER, "sku", "price").rows() == rows
+    assert batch.malformed.select(ROW_NUMBER, "reason", "raw").rows() == malformed
 
 
 class Masked:

@@ -71,6 +71,11 @@ def test_the_file_has_the_original_columns_in_order_then_message_and_number(worl
     assert lines(world, run) == [["a", "b", "c", "_error_message", "_row_number"], ["1", "2", "", INVALID_DATA, "1"]]
 
 
+def test_a_record_that_was_no_row_is_shown_as_it_stood_since_its_cells_may_be_too_many(world: World) -> None:
+    run = logged(world, {"a": "1", "b": "2", "_extra": ["3"], "_raw": "1,2,3"}, columns=["a", "b"])
+    assert lines(world, run)[1] == ["1", "2", f"{INVALID_DATA}: 1,2,3", "1"]
+
+
 def test_without_known_columns_they_are_the_union_in_order_of_appearance(world: World) -> None:
     run = logged(world, {"b": "2"}, {"a": "1", "b": "3"})
     assert lines(world, run)[0] == ["b", "a", "_error_message", "_row_number"]
