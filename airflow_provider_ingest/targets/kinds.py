@@ -36,6 +36,8 @@ def kind_of(type_: Any) -> ColumnKind:
         type_ = type_.impl
     if isinstance(type_, mysql.TINYINT) and type_.display_width == 1:
         return ColumnKind.BOOLEAN
+    if isinstance(type_, mysql.BIT):
+        return ColumnKind.BOOLEAN if type_.length in (None, 1) else ColumnKind.INTEGER
     if isinstance(type_, sa.DateTime):
         is_zoned = bool(type_.timezone) or isinstance(type_, mysql.TIMESTAMP)
         return ColumnKind.TIMESTAMPTZ if is_zoned else ColumnKind.TIMESTAMP
@@ -46,6 +48,8 @@ def kind_of(type_: Any) -> ColumnKind:
 
 def integer_range(type_: Any, dialect: str) -> tuple[int, int] | tuple[None, None]:
     """Smallest and largest value of an integer type."""
+    if isinstance(type_, mysql.BIT):
+        return 0, 2 ** min(type_.length or 1, 63) - 1
     if not isinstance(type_, sa.Integer) or isinstance(type_, sa.Boolean):
         return None, None
     if dialect == "sqlite":

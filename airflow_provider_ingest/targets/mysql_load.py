@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -35,16 +35,19 @@ class Loader:
         self.cursor = cursor
         self.may_load = may_load
 
-    def put(self, table: str, frame: pl.DataFrame, quote: Callable[[str], str]) -> None:
+    def put(
+        self, table: str, frame: pl.DataFrame, quote: Callable[[str], str], bits: Collection[str] = frozenset()
+    ) -> None:
         """Insert a frame into a table whose columns have its names, by the fastest way there is.
 
         Raises :class:`NotWhole` or the driver's error, with some of the rows possibly there.
 
         :param table: quoted name.
+        :param bits: columns that would take the digits of a text for characters, and so need numbers.
         """
         if self.may_load:
             try:
-                self._load(table, frame, quote)
+                self._load(table, frame, quote, bits)
             except pymysql.err.Error as error:
                 if not error.args or error.args[0] not in NOT_ALLOWED:
                     raise
@@ -61,10 +64,11 @@ class Loader:
         statement = f"INSERT INTO {table.replace('%', '%%')} ({names}) VALUES ({marks})"
         self.cursor.executemany(statement, as_stored(frame).rows())
 
-    def _load(self, table: str, frame: pl.DataFrame, quote: Callable[[str], str]) -> None:
+    def _load(self, table: str, frame: pl.DataFrame, quote: Callable[[str], str], bits: Collection[str]) -> None:
         binary = {name for name, dtype in frame.schema.items() if dtype == pl.Binary}
-        columns = [f"@c{at}" if name in binary else quote(name) for at, name in enumerate(frame.columns)]
-        sets = [f"{quote(name)} = UNHEX(@c{at})" for at, name in enumerate(frame.columns) if name in binary]
+        read = dict.fromkeys(binary, "UNHEX(@c{})") | dict.fromkeys(bits, "CAST(@c{} AS UNSIGNED)")
+        columns = [f"@c{at}" if name in read else quote(name) for at, name in enumerate(frame.columns)]
+        sets = [f"{quote(name)} = {read[name].format(at)}" for at, name in enumerate(frame.columns) if name in read]
         text = as_stored(frame).with_columns(pl.col(name).bin.encode("hex") for name in binary)
         with tempfile.NamedTemporaryFile(prefix="ingest-load-", suffix=".csv") as file:
             text.write_csv(file, include_header=False, null_value="NULL", quote_style="non_numeric")

@@ -86,6 +86,7 @@ class MysqlWriter(DirectWriter):
         super().__init__(plan, cursor, number)
         self._loader = loader
         self._learned: dict[int, int] | None = None
+        self._bits = {column.name for column in plan.shape.columns if column.sql_type.startswith("BIT")}
 
     def refusal(self, error: Exception) -> Refusal | None:
         """What the error says of the rows."""
@@ -122,7 +123,7 @@ class MysqlWriter(DirectWriter):
     def put(self, table: str, frame: pl.DataFrame) -> None:
         """LOAD DATA where the server takes it; a row that it did not take as it was is refused."""
         try:
-            self._loader.put(table, frame, self.grammar.quote)
+            self._loader.put(table, frame, self.grammar.quote, self._bits)
         except NotWhole as warned:
             raise Refused(Refusal(code="database", message="The database did not take all rows")) from warned
 

@@ -13,6 +13,7 @@ import sqlalchemy as sa
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from airflow_provider_ingest.engine.convert import conversion_of
 from airflow_provider_ingest.exceptions import TargetError
 from airflow_provider_ingest.importers.mapping import DuplicateStrategy
 from airflow_provider_ingest.targets import open_target
@@ -82,6 +83,23 @@ def test_each_type_comes_back_as_it_went_in(url):
     found = execute(url, "SELECT sku, note, small, amount, unix_timestamp(at), at_local, share, bytes FROM things")
     stamp = Decimal(str(at.replace(tzinfo=UTC).timestamp()))
     assert found == [("NULL", "", 1, Decimal("0.10"), stamp, row["at_local"], 0.1, row["bytes"])]
+
+
+@pytest.mark.parametrize("is_keyed", [False, True])
+def test_bits_are_truth_and_numbers(url, is_keyed):
+    execute(url, "ALTER TABLE things ADD COLUMN flag BIT(1), ADD COLUMN mask BIT(8)")
+    target = things(url, "sku", "flag", "mask", **({"on_duplicate": DuplicateStrategy.UPDATE} if is_keyed else {}))
+    shape = target.shape()
+    flags, refused_flags = conversion_of(shape.column("flag"), is_key=False)(pl.Series(["yes", "0", "", "1", "2"]))
+    masks, refused_masks = conversion_of(shape.column("mask"), is_key=False)(pl.Series(["5", "255", "", "0", "256"]))
+    assert [one.code for one in (*refused_flags, *refused_masks)] == ["type", "out_of_range"]
+    rows = {"sku": list("abcde"), "flag": flags, "mask": masks}
+    rows = batch(pl.DataFrame(rows).to_dicts(), schema={"flag": pl.Boolean, "mask": pl.Int64})
+    assert counts(write(target, rows)) == (5, 0, 0, 0)
+    if is_keyed:
+        assert counts(write(target, rows)) == (0, 5, 0, 0)
+    found = execute(url, "SELECT flag + 0, mask + 0 FROM things ORDER BY sku")
+    assert found == [(1, 5), (0, 255), (None, None), (1, 0), (None, None)]
 
 
 def test_keys_that_the_collation_calls_equal_are_one_record(url):
