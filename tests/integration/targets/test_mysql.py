@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from uuid import uuid4
 
@@ -83,6 +83,24 @@ def test_each_type_comes_back_as_it_went_in(url):
     found = execute(url, "SELECT sku, note, small, amount, unix_timestamp(at), at_local, share, bytes FROM things")
     stamp = Decimal(str(at.replace(tzinfo=UTC).timestamp()))
     assert found == [("NULL", "", 1, Decimal("0.10"), stamp, row["at_local"], 0.1, row["bytes"])]
+
+
+@pytest.mark.parametrize("strategy", [None, *DuplicateStrategy])
+@pytest.mark.parametrize(("type_", "size"), [("TINYTEXT", 255), ("TEXT", 65_535), ("BLOB", 65_535)])
+def test_a_text_longer_than_its_column_counts_is_refused_and_never_cut(url, strategy, type_, size):
+    execute(url, f"ALTER TABLE things ADD COLUMN body {type_}")
+    key = {"on_duplicate": strategy} if strategy else {}
+    if strategy is DuplicateStrategy.UPDATE_IF_NEWER:
+        key["newer"] = "day"
+    target = things(url, "sku", "body", "day", **key)
+    fill = (lambda n: b"x" * n) if type_ == "BLOB" else (lambda n: "x" * n)
+    day = date(2026, 1, 1)
+    rows = [{"sku": "a", "body": fill(size), "day": day}, {"sku": "b", "body": fill(size + 145), "day": day}]
+    assert codes(write(target, batch(rows))) == [(2, "too_long")]
+    if strategy in (DuplicateStrategy.UPDATE, DuplicateStrategy.UPDATE_IF_NEWER):
+        longer = {"sku": "a", "body": fill(size + 145), "day": date(2026, 1, 2)}
+        assert codes(write(target, batch([longer]))) == [(1, "too_long")]
+    assert execute(url, "SELECT sku, LENGTH(body) FROM things") == [("a", size)]
 
 
 @pytest.mark.parametrize("is_keyed", [False, True])
