@@ -43,6 +43,7 @@ def work_chunk(
     target: Target,
     row_log: str | None = None,
     check_rejects: RejectCheck | None = None,
+    before_commit: Callable[[], None] | None = None,
 ) -> ChunkOutcome:
     """Work a chunk to its end, exactly once however often it is called; returns its outcome.
 
@@ -54,6 +55,7 @@ def work_chunk(
     :param row_log: which rows to log where the importer leaves it open (``[ingest] log_rows``; default ``failed``).
     :param check_rejects: called with the chunk's counts and errors after each batch; what it raises ends the chunk
         unwritten.
+    :param before_commit: called when all is written; what it raises ends the chunk unwritten, too.
     """
     with without_old_garbage(), behind("ingest-read") as reader, RowHandlers(config.handlers, run) as handlers:
         reading = _Reading(reader, iter(batches))
@@ -72,6 +74,8 @@ def work_chunk(
                     check_rejects=check_rejects,
                 )
                 outcome = work.through(reading)
+                if before_commit is not None:
+                    before_commit()
                 transaction.commit(outcome)
         store.finish_chunk(run.id, chunk.index, outcome)
         for warning in handlers.deliver():

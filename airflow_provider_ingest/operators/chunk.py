@@ -73,27 +73,25 @@ def work_planned_chunk(config: IngestConfig, run: RunRecord, chunk: ChunkRecord,
         store=store,
         target=bootstrap.target_for(config),
         row_log=load_settings().log_rows,
-        check_rejects=_check_between_batches(config, run, chunk, store),
+        check_rejects=_reject_check(config, run, chunk, store),
+        # Airflow takes some seconds to kill the tasks of a DAG run that was marked by hand or ran out of its time; what
+        # they wrote then would stand in the target uncounted
+        before_commit=lambda: skip_if_ended(store.get_run(run.id)),
     )
     measure_chunk(run, outcome)
     log.info("Ingest run %s, chunk %s: %s", run.id, chunk.index, outcome.counts.to_dict())
     return outcome.counts
 
 
-def _check_between_batches(
+def _reject_check(
     config: IngestConfig, run: RunRecord, chunk: ChunkRecord, store: RunStore
-) -> Callable[[Counts, Sequence[ErrorCount]], None]:
-    """Stops the chunk before it is committed where its run has ended, or where it and the others together pass the
-    importer's reject limit.
-
-    Airflow takes some seconds to kill the tasks of a DAG run that was marked by hand or ran out of its time; what they
-    wrote then would stand in the target uncounted.
-    """
+) -> Callable[[Counts, Sequence[ErrorCount]], None] | None:
+    """Stops the chunk in the middle when it and the others together pass the importer's reject limit."""
+    if config.reject_limit is None:
+        return None
 
     def check(own: Counts, errors: Sequence[ErrorCount]) -> None:
-        skip_if_ended(store.get_run(run.id))
-        if config.reject_limit is not None:
-            others = (other.counts for other in store.chunks(run.id) if other.index != chunk.index)
-            check_reject_limit(config.reject_limit, replace(run, counts=Counts.total([own, *others])), errors)
+        others = (other.counts for other in store.chunks(run.id) if other.index != chunk.index)
+        check_reject_limit(config.reject_limit, replace(run, counts=Counts.total([own, *others])), errors)
 
     return check

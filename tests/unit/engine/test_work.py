@@ -126,6 +126,18 @@ def test_too_many_failures_end_the_chunk_unwritten(world: World) -> None:
     assert world.rows() == []
 
 
+def test_what_speaks_against_a_chunk_that_is_worked_leaves_it_unwritten(world: World) -> None:
+    def refuse() -> None:
+        assert world.logged() == [(2, "failed", "too_long")]  # all is done but the commit
+        raise RuntimeError("the run has ended")
+
+    given = batch({"code": ["a", "toolong"], "price": ["1", "1"]})
+    with pytest.raises(RuntimeError, match="has ended"):
+        world.work(importer(), given, before_commit=refuse)
+    assert world.rows() == []
+    assert world.work(importer(), given).counts == Counts(created=1, failed=1)
+
+
 # -- batches of which only the failed rows are kept, since they can be read again
 
 
