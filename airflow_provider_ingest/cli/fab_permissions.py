@@ -16,6 +16,7 @@ ROLES = ("Viewer", "User", "Op")
 @command
 def grant_pages(args: Any) -> None:
     """Give roles the right to read plugins and the status tables; nothing is taken away from anybody."""
+    from airflow.configuration import conf
     from airflow.utils.session import create_session
 
     if not runs_fab():
@@ -35,4 +36,5 @@ def grant_pages(args: Any) -> None:
         manager.bulk_sync_roles([{"role": name, "perms": set(PERMISSIONS)} for name in roles])
     lines = [{"role": name, "permission": f"{action} on {what}"} for name in roles for action, what in PERMISSIONS]
     print_as(args.output, lines, lines)
-    print("Users see the change with their next page.", file=sys.stderr)
+    seconds = conf.getint("fab", "cache_ttl", fallback=30)  # as FAB's auth manager reads it
+    print(f"A running API server knows of it within {seconds} seconds.", file=sys.stderr)
