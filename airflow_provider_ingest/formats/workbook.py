@@ -6,8 +6,10 @@ Nothing that the file states about itself is believed: neither sizes in the ZIP 
 from __future__ import annotations
 
 import posixpath
+import re
 import zipfile
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +26,9 @@ from airflow_provider_ingest.formats.xml_parts import elements
 _SMALL_PART = 32 * MIB
 _BUILT_IN = dict.fromkeys(map(str, (*range(14, 23), *range(27, 37), 45, 47, *range(50, 59))), DATE) | {"46": DURATION}
 """Number formats every spreadsheet program knows without a definition."""
+
+_VALUE = re.compile(rb"<(?:[A-Za-z0-9]+:)?(?:v|is|f)[ />]")
+"""What only a cell that has a value holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +75,16 @@ class Workbook:
             if size > most:
                 raise self._too_large()
             yield piece
+
+    def has_values(self, sheet: Sheet) -> bool:
+        """Whether a cell near the beginning of a sheet has a value; of a damaged one nobody knows."""
+        begun = b""
+        with suppress(FormatError):
+            for piece in self.pieces(sheet.part) if sheet.part else ():
+                begun += piece
+                if _VALUE.search(begun) or len(begun) > MIB:
+                    break
+        return _VALUE.search(begun) is not None
 
     def cell_texts(self) -> CellTexts:
         """What is needed to read cells: shared strings and cell formats."""

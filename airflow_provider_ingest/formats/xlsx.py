@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,9 @@ from airflow_provider_ingest.runs.frames import LINE_NUMBER, ROW_NUMBER
 
 _ROWS_TOGETHER = 256
 """Rows that are searched for a header at a time."""
+
+LOOKED_AT = 12
+"""Other sheets that are looked into for values."""
 
 
 def plan_xlsx(
@@ -51,9 +55,23 @@ def plan_xlsx(
         facts = {**facts, "sheet": sheet.name, "sheets": [one.name for one in workbook.sheets]}
         texts = workbook.cell_texts()
         try:
-            return _plan(workbook, sheet, texts, scan_cells, size, options, chunk_rows, scratch, facts, limits)
+            plan = _plan(workbook, sheet, texts, scan_cells, size, options, chunk_rows, scratch, facts, limits)
         except NotPlain:
-            return _plan(workbook, sheet, texts, parse_cells, size, options, chunk_rows, scratch, facts, limits)
+            plan = _plan(workbook, sheet, texts, parse_cells, size, options, chunk_rows, scratch, facts, limits)
+        unread = _unread(workbook, sheet) if options.get("sheet") is None else ()
+        return replace(plan, warnings=(*plan.warnings, *unread))
+
+
+def _unread(workbook: Workbook, chosen: Sheet) -> Iterator[str]:
+    """A warning where nobody said which sheet is meant, and others have values, too."""
+    visible = [sheet for sheet in workbook.sheets if sheet.is_visible and sheet is not chosen]
+    others = [f'"{sheet.name}"' for sheet in visible[:LOOKED_AT] if workbook.has_values(sheet)]
+    if others:
+        have = "have" if others[1:] else "has"
+        yield (
+            f'Only the sheet "{chosen.name}" is read; {", ".join(others)} {have} values, too. '
+            "The option sheet says which one is meant."
+        )
 
 
 def _plan(

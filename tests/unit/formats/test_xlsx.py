@@ -73,6 +73,16 @@ def test_a_cell_becomes_text_and_kind(value, text, kind):
     assert whole.kinds.get("v", "text") == kind
 
 
+def test_sheets_that_nobody_chose_and_that_have_values_are_told():
+    data = workbook(["a"], [1], sheets=[("Second", ["b"]), ("Empty", []), ("Third", ["c"])])
+    said = (
+        'Only the sheet "First" is read; "Second", "Third" have values, too. The option sheet says which one is meant.'
+    )
+    assert read_bytes(data).plan.warnings == (said,)
+    assert read_bytes(data, sheet="First").plan.warnings == ()
+    assert read_bytes(workbook(["a"], [1], sheets=[("Empty", [])])).plan.warnings == ()
+
+
 def test_mixed_cells_make_a_text_column_and_mixed_numbers_a_number_column():
     whole = read_bytes(workbook(["t", "n"], [1.0, 1.0], ["x", 2.5], [True, 3]))
     assert whole.rows == [{"t": "1", "n": "1"}, {"t": "x", "n": "2.5"}, {"t": "true", "n": "3"}]
