@@ -11,6 +11,7 @@ from airflow_provider_ingest.engine.trace import HIDDEN
 from airflow_provider_ingest.exceptions import FormatError, SourceError
 from airflow_provider_ingest.formats import plan_file, plan_rows, read_chunk
 from airflow_provider_ingest.formats.rows import Malformed
+from airflow_provider_ingest.operators.corrected_cells import LoggedCells
 from airflow_provider_ingest.runs.failure import Stage
 from airflow_provider_ingest.runs.frames import LINE_NUMBER, ROW_NUMBER
 from airflow_provider_ingest.runs.records import MASKED
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     from airflow_provider_ingest.runs.records import RowRecord, RunRecord
 
 CHUNK = 250_000
+
+SPREADSHEETS = ("csv", "xlsx")
+"""As what the download is uploaded again; a spreadsheet keeps the apostrophes of its cells."""
 
 WIDTHS = re.compile("expected ([0-9]+) fields, found ([0-9]+)")
 """The reason of a record with too few or too many fields."""
@@ -66,7 +70,7 @@ def plan_corrected_rows(
         what hides a value.
     """
     read = plan_file(path, options={}, chunk_rows=CHUNK, scratch=scratch / "corrected")
-    if read.facts.get("format") == "csv":
+    if read.facts.get("format") in SPREADSHEETS:
         names = {column: unescape_cell(column) for column in read.columns}
     else:
         names = {column: column for column in read.columns}
@@ -75,10 +79,12 @@ def plan_corrected_rows(
     if number is None:
         raise SourceError(f"The corrected file has no column {ROW_NUMBER!r}; keep it as it was downloaded.")
     fields = {column: name for column, name in names.items() if column not in (number, reason)}
-    failed, cut = failed_numbers(store, original.id)
+    cells = LoggedCells()
+    failed, cut = failed_numbers(store, original.id, cells)
     hidden = plan.masked_columns(tuple(names.values())) | frozenset((original.file or {}).get(MASKED, ()))
     corrected = _corrected(read, fields, number, failed, hidden)
     rows = _as_they_were_unless_corrected(corrected, cut, store, original) if cut else corrected
+    rows = _as_meant(rows, cells)
     return plan_rows(rows, columns=columns, chunk_rows=chunk_rows, scratch=scratch / "rows")
 
 
@@ -95,13 +101,20 @@ def _without_suffix(column: str) -> str:
     return column.rstrip("_0123456789")
 
 
-def failed_numbers(store: RunStore, run_id: int) -> tuple[dict[int, int | None], set[int]]:
-    """Row number to line number of all failed rows, and the numbers of those that have more than there are columns."""
+def failed_numbers(
+    store: RunStore, run_id: int, cells: LoggedCells | None = None
+) -> tuple[dict[int, int | None], set[int]]:
+    """Row number to line number of all failed rows, and the numbers of those that have more than there are columns.
+
+    :param cells: is told of all rows.
+    """
     failed: dict[int, int | None] = {}
     cut: set[int] = set()
     for batch in store.failed_rows(run_id):
         for row in batch:
             failed[row.row_number] = row.line_number
+            if cells is not None:
+                cells.note(row)
             if _has_surplus(row):
                 cut.add(row.row_number)
     return failed, cut
@@ -131,11 +144,23 @@ def _as_they_were_unless_corrected(
             yield row
 
 
+def _as_meant(
+    rows: Iterator[Mapping[str, Any] | Malformed], cells: LoggedCells
+) -> Iterator[Mapping[str, Any] | Malformed]:
+    """The rows with what their cells stand for."""
+    for row in rows:
+        if isinstance(row, Malformed):
+            yield row
+        else:
+            own = {name: row[name] for name in (ROW_NUMBER, LINE_NUMBER)}
+            yield {name: cells.value(name, own[ROW_NUMBER], text) for name, text in row.items()} | own
+
+
 def _corrected(
     read: FilePlan, names: Mapping[str, str], number: str, failed: dict[int, int | None], hidden: frozenset[str]
 ) -> Iterator[Mapping[str, Any]]:
     seen: set[int] = set()
-    is_escaped = read.facts.get("format") == "csv"
+    is_escaped = read.facts.get("format") in SPREADSHEETS
     for chunk in read.chunks:
         for batch in read_chunk(read.reader, chunk):
             if batch.malformed.height:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import csv
 import re
 
 import polars as pl
 import pytest
+import xlsxwriter
 
 from airflow_provider_ingest.exceptions import SourceError
 from airflow_provider_ingest.formats import read_chunk
 from airflow_provider_ingest.operators.retry_rows import plan_corrected_rows, plan_logged_rows
-from airflow_provider_ingest.runs.frames import ROW_LOG, ROW_NUMBER
+from airflow_provider_ingest.runs.frames import ROW_LOG, ROW_NUMBER, Kind
 from airflow_provider_ingest.runs.outcome import ChunkOutcome
 from airflow_provider_ingest.runs.progress import Counts
 from airflow_provider_ingest.runs.records import ChunkPlan, NewRun
@@ -123,3 +125,48 @@ def test_a_column_of_the_file_is_not_taken_for_the_numbers_that_were_deleted(tmp
     corrected.write_text("sku,_row_number_2\nA,7\n")
     with pytest.raises(SourceError, match="no column '_row_number'"):
         plan_corrected_rows(corrected, store, store.get_run(run.id), Masked(), chunk_rows=10, scratch=tmp_path)
+
+
+FROM_JSON = [
+    (1, 1, '{"sku":"A","name":null,"size":2,"new":true,"parts":[1],"mixed":null,"price":"x"}'),
+    (2, 2, '{"sku":"B","name":null,"size":3,"new":false,"parts":null,"mixed":"","price":"y"}'),
+]
+
+
+def write_csv(path, rows):
+    with path.open("w", newline="") as file:
+        csv.writer(file).writerows(rows)
+
+
+def write_xlsx(path, rows):
+    with xlsxwriter.Workbook(str(path), {"strings_to_formulas": False}) as book:
+        sheet = book.add_worksheet()
+        for number, row in enumerate(rows):
+            sheet.write_row(number, 0, [None if cell == "" else cell for cell in row])
+
+
+@pytest.mark.parametrize("write", [write_csv, write_xlsx])
+def test_corrected_cells_mean_what_they_meant_in_the_file_that_failed(tmp_path, write):
+    store = MemoryStore()
+    run = store.create_run(NewRun(key="key", importer="stock", dag_id="ingest_stock", dag_run_id="one"))
+    store.record_plan(run.id, [ChunkPlan(index=0, first_row=1, rows=2, location={})])
+    store.start_chunk(run.id, 0)
+    errors = '{"message":"The given data was invalid.","code":"numeric","stage":"transform"}'
+    logged = [(row, line, "failed", "m", data, errors, None) for row, line, data in FROM_JSON]
+    store.append_rows(run.id, 0, pl.DataFrame(logged, schema=ROW_LOG, orient="row"))
+    store.finish_chunk(run.id, 0, ChunkOutcome(counts=Counts(failed=2)))
+    rows = [
+        ["sku", "name", "size", "new", "parts", "mixed", "price", "_error_message", "_row_number"],
+        ["'=B", "", "4", "FALSE", "", "", "2.5", "wrong", "2"],
+        ["A", "", "2", "true", '[1,"=2"]', "", "1.5", "wrong", "1"],
+    ]
+    corrected = tmp_path / "corrected.file"
+    write(corrected, rows)
+    plan = plan_corrected_rows(corrected, store, store.get_run(run.id), Masked(), chunk_rows=10, scratch=tmp_path)
+    (batch,) = [batch for chunk in plan.chunks for batch in read_chunk(plan.reader, chunk)]
+    assert batch.frame.select(ROW_NUMBER, *rows[0][:-2]).rows() == [
+        (2, "=B", None, "4", "false", None, "", "2.5"),
+        (1, "A", None, "2", "true", '[1,"=2"]', None, "1.5"),
+    ]
+    kinds = {name: str(kind) for name, kind in batch.kinds.items() if kind is not Kind.TEXT}
+    assert kinds == {"size": "integer", "new": "boolean", "parts": "json"}
