@@ -66,7 +66,8 @@ def find_encoding(head: bytes, others: tuple[bytes, ...] = ()) -> tuple[str, int
         return "cp932", 0
     lines = sample.splitlines() or [b""]
     affected = sum(not line.isascii() for line in lines)
-    is_common = affected * 4 >= len(lines) - 1 or affected >= max(5, len(lines) // 100)
+    in_header = not next((line for line in lines if line.strip()), b"").isascii()  # names are no row that could fail
+    is_common = in_header or affected * 4 >= len(lines) - 1 or affected >= max(5, len(lines) // 100)
     if is_common and len(_WESTERN.findall(sample)) >= strange * 0.7:
         return "cp1252", 0
     return "utf-8", 0

@@ -34,6 +34,15 @@ def test_the_encoding_is_found_from_the_bytes(content: bytes, encoding: str) -> 
     assert find_encoding(content)[0] == encoding
 
 
+def test_names_alone_tell_an_encoding_since_no_row_would_say_that_they_were_misread(tmp_path: Path) -> None:
+    path = tmp_path / "export.csv"
+    path.write_bytes("Artikel;Größe;Preis in €\n".encode("cp1252") + b"A;1,5;3\n" * 1000)
+    table = read_table(path)
+    assert (table.columns, table.facts["encoding"]) == (("Artikel", "Größe", "Preis in €"), "cp1252")
+    path.write_bytes("Artikel;Größe\n".encode() + "A;zwölf\n".encode() * 5 + "A;zwölf\n".encode("cp1252"))
+    assert read_table(path).facts["encoding"] == "utf-8", "one row is broken"
+
+
 def test_letters_far_down_the_file_count_for_its_encoding(tmp_path: Path) -> None:
     path = tmp_path / "late.csv"
     lines = [b"id,name"] + [b"%d,plain" % n for n in range(60_000)]
