@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from airflow_provider_ingest.operators.base import IngestTask, importer_of, run_of, skip_if_ended
+from airflow_provider_ingest.operators.definition import check_definition
 from airflow_provider_ingest.operators.plan import READER
 from airflow_provider_ingest.operators.telemetry import measure_chunk, name_in_logs
 from airflow_provider_ingest.runs.progress import Counts
@@ -61,6 +62,7 @@ def work_planned_chunk(config: IngestConfig, run: RunRecord, chunk: ChunkRecord,
     from airflow_provider_ingest.operators.contested import batches_of
 
     name_in_logs(run, chunk.index)
+    check_definition(config, run, store)
     check_reject_limit(config.reject_limit, run)
     staging = bootstrap.staging()
     reader = orjson.loads(b"".join(staging.blocks(staging.temp(run.key, READER))))

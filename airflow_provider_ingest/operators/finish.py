@@ -19,6 +19,7 @@ from airflow_provider_ingest.operators.base import (
     importer_of,
     run_of,
 )
+from airflow_provider_ingest.operators.definition import check_place
 from airflow_provider_ingest.operators.lineage import facets_of, lineage_of
 from airflow_provider_ingest.operators.telemetry import measure_run
 from airflow_provider_ingest.runs.events import overrides
@@ -103,7 +104,7 @@ class FinishOperator(IngestTask):
             end = RunStatus.FAILED if error else RunStatus.COMPLETED
             if end is RunStatus.COMPLETED and run.counts.failed:
                 end = RunStatus.COMPLETED_WITH_ERRORS
-        if config.is_atomic and end not in OUTCOMES and not run.is_dry_run:
+        if (config.is_atomic or _awaits_publication(run)) and end not in OUTCOMES and not run.is_dry_run:
             self._discard(config, run, store)
         if end not in OUTCOMES:
             store.settle_counts(run.id, unpublished_counts(store, store.get_run(run.id)))
@@ -155,6 +156,8 @@ class FinishOperator(IngestTask):
 
         try:
             check_ledger(run)
+            if config.is_atomic or _awaits_publication(run):
+                check_place(config, run)
             check_reject_limit(config.reject_limit, run)
             if config.is_atomic and not run.is_dry_run:
                 published = bootstrap.target_for(config).publish(run.key)
@@ -195,6 +198,11 @@ class FinishOperator(IngestTask):
                 store.add_warning(run.id, f"after_import of {name} raised {type(error).__name__}.")
         with staging.create(note):
             pass
+
+
+def _awaits_publication(run: RunRecord) -> bool:
+    """Whether rows of the run may be staged in the target, whatever its importer has become meanwhile."""
+    return bool((run.file or {}).get(AWAITS_PUBLICATION))
 
 
 def _ended_before_its_tasks(run: RunRecord) -> bool:

@@ -11,6 +11,7 @@ from airflow.sdk.configuration import conf
 from airflow_provider_ingest.exceptions import FormatError, UnsupportedFile
 from airflow_provider_ingest.importers.source import SourceType
 from airflow_provider_ingest.operators.base import IngestTask, importer_of, run_of, skip_if_ended
+from airflow_provider_ingest.operators.definition import DEFINITION, definition_of
 from airflow_provider_ingest.operators.sizing import (
     MOST_CHUNKS,
     ChunkSize,
@@ -80,7 +81,7 @@ class PlanOperator(IngestTask):
         with staging.create(staging.temp(run.key, READER)) as file:
             file.write(orjson.dumps(dict(plan.reader)))
         facts = {**(run.file or {}), **plan.facts, "columns": list(plan.columns)}
-        facts |= {"chunk_rows": size.rows, "chunk_rule": size.rule}
+        facts |= {"chunk_rows": size.rows, "chunk_rule": size.rule, DEFINITION: definition_of(config, run)}
         if config.is_atomic and not run.is_dry_run:
             facts[AWAITS_PUBLICATION] = True
         if masked := compiled.masked_columns(plan.columns):

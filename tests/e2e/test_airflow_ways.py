@@ -103,3 +103,29 @@ def test_clearing_a_run_that_failed_says_that_a_new_one_is_needed(airflow: Airfl
         log = airflow.get(f"{path}/taskInstances/{task}/logs/2").text
         assert "to import again, start a new run" in log
     assert skus(airflow, "Q-%") == 0
+
+
+def test_an_importer_that_is_changed_between_the_chunks_of_a_run_says_so(airflow: AirflowServer, file):
+    importer = airflow.home / "dags" / "edited.py"
+    definition = """
+from gates import product
+
+from airflow_provider_ingest import SourceType, ingest_dag
+
+source = product(SourceType.FILESYSTEM, disk="demo_files").chunk_size(1)
+edited = ingest_dag("edited", source{more}, max_active_tis_per_dagrun=1)
+"""
+    importer.write_text(definition.format(more=""))
+    try:
+        wait_until(lambda: airflow.get("/api/v1/ingest/importers/edited").status_code == 200)
+        payload = file("edited.csv", "V-1,gate-edited,Toys,1", "V-2,x,Toys,1")
+        dag_run_id = start(airflow, "edited", payload=payload)
+        wait_until((airflow.home / "pid-gate-edited").exists)
+        importer.write_text(definition.format(more='.log_rows("all")'))
+        (airflow.home / "gate-edited").touch()
+        run = ended(airflow, "edited", dag_run_id)
+    finally:
+        importer.unlink()
+    assert (run.status, skus(airflow, "V-%")) == (RunStatus.COMPLETED, 2)
+    assert run.summary is not None
+    assert [text for text in run.summary["warnings"] if "was changed while this run was worked" in text]
