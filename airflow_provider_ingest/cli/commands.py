@@ -150,6 +150,10 @@ def _report(started: RunRecord, args: Any) -> None:
 def _print_end(run: RunRecord) -> None:
     """What people should know of the run beside its numbers, on stderr."""
     summary = run.summary or {}
+    if not run.status.is_terminal:
+        with ingest() as service:
+            if reason := service.standstill(run):
+                print(f"Warning: {reason}", file=sys.stderr)
     for warning in summary.get("warnings", ()):
         print(f"Warning: {warning}", file=sys.stderr)
     if run.counts.failed:

@@ -11,6 +11,9 @@ from typing import Any
 
 from airflow_provider_ingest.runs.ports import Catalog, Launcher, RunStore
 
+GONE = "it was removed, or its file has import errors."
+"""Why the DAG of an importer that has run before is not there."""
+
 IDEMPOTENCY_WINDOW = timedelta(hours=24)
 """For how long an ``Idempotency-Key`` answers with the first run."""
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from airflow_provider_ingest.exceptions import Conflict, ImporterNotFound, NothingFailed
 from airflow_provider_ingest.runs.records import MASKED, RunRecord
-from airflow_provider_ingest.service.requests import Caller, Ports, StagedUpload, fingerprint_of
+from airflow_provider_ingest.service.requests import GONE, Caller, Ports, StagedUpload, fingerprint_of
 from airflow_provider_ingest.service.starting import (
     SHA256,
     Start,
@@ -125,5 +125,5 @@ def _manifest(ports: Ports, run: RunRecord) -> Mapping[str, Any]:
         return ports.catalog.manifest(run.importer)
     except ImporterNotFound:
         raise Conflict(
-            f"The importer {run.importer!r} of run {run.id} does not exist any more.", "importer_gone"
+            f"The DAG of the importer {run.importer!r} of run {run.id} is not there: {GONE}", "importer_gone"
         ) from None

@@ -19,7 +19,7 @@ from airflow_provider_ingest.runs.records import (
 )
 from airflow_provider_ingest.service import cancelling, reading, retrying, starting
 from airflow_provider_ingest.service.failed_rows import FailedRows, find_failed_rows
-from airflow_provider_ingest.service.requests import Caller, Limits, Ports, StagedUpload, utc_now
+from airflow_provider_ingest.service.requests import GONE, Caller, Limits, Ports, StagedUpload, utc_now
 
 
 class IngestService:
@@ -199,8 +199,18 @@ class IngestService:
             return self.importer(slug)
         except ImporterNotFound:
             if self.ports.store.latest_runs([slug]):
-                raise Conflict(f"The DAG of the importer {slug!r} is not there any more.", "importer_gone") from None
+                raise Conflict(f"The DAG of the importer {slug!r} is not there: {GONE}", "importer_gone") from None
             raise
+
+    def standstill(self, run: RunRecord) -> str | None:
+        """Why nobody works on an open run for the time being, as far as its importer tells."""
+        if run.status.is_terminal:
+            return None
+        if (manifest := self._manifest(run)) is None:
+            return f"The DAG {run.dag_id!r} is not there: {GONE} The run goes on when it is back."
+        if manifest.get("dag", {}).get("is_paused"):
+            return f"The DAG {run.dag_id!r} is paused; the run goes on when it is unpaused."
+        return None
 
     def _manifest(self, run: RunRecord) -> Mapping[str, Any] | None:
         try:

@@ -58,3 +58,13 @@ def test_a_template_has_the_fields_in_order_and_an_example(world: World) -> None
     header, example = csv.reader(io.StringIO(world.service.template("products").decode()))
     assert header == ["sku", "price"]
     assert len(example) == 2
+
+
+def test_an_open_run_tells_why_nobody_works_on_it(world: World) -> None:
+    ended, run = world.ended(), world.started()
+    assert world.service.standstill(run) is None
+    world.catalog.known["products"]["dag"]["is_paused"] = True
+    assert world.service.standstill(run) == "The DAG 'ingest_products' is paused; the run goes on when it is unpaused."
+    assert world.service.standstill(ended) is None
+    del world.catalog.known["products"]
+    assert str(world.service.standstill(run)).startswith("The DAG 'ingest_products' is not there: it was removed, or")
