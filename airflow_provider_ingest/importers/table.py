@@ -39,6 +39,7 @@ class ColumnShape:
     :param precision: total digits of a numeric column; ``scale`` its decimals.
     :param minimum: smallest integer it takes; ``maximum`` the largest.
     :param choices: the values of an enum.
+    :param is_loose: texts that differ may be equal to the database: in case, accents or blanks at their end.
     """
 
     name: str
@@ -54,6 +55,7 @@ class ColumnShape:
     minimum: int | None = None
     maximum: int | None = None
     choices: tuple[str, ...] = ()
+    is_loose: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -103,9 +103,20 @@ def batches_of(reader: Mapping[str, Any], chunk: ChunkPlan, staging: Staging) ->
 
 
 def _keys(plan: Plan, attributes: Sequence[str], reader: Mapping[str, Any], chunk: ChunkPlan) -> Iterator[pl.DataFrame]:
-    """The keys of a chunk's good rows, as they would be written."""
+    """The keys of a chunk's good rows, as they would be written, and those alike that the database may call equal."""
+    loose = [column.mapping.attribute for column in plan.table.columns if column.convert.column.is_loose]
     for batch in read_chunk(reader, chunk):
-        yield plan.process(batch, _stand_in).records.records.select(ROW_NUMBER, *attributes)
+        made = plan.process(batch, _stand_in).records.records.select(ROW_NUMBER, *attributes)
+        yield made.with_columns(_folded(made[name]) for name in loose)
+
+
+def _folded(text: pl.Series) -> pl.Series:
+    """Texts without what a collation may ignore: two that are taken for equal and are not are only worked later."""
+    plain = text.str.to_lowercase().str.strip_chars_end(" ")
+    if plain.str.len_bytes().sum() == plain.str.len_chars().sum():
+        return plain
+    plain = plain.str.replace_all("ß", "ss", literal=True).str.replace_all("ς", "σ", literal=True)
+    return plain.str.normalize("NFKD").str.replace_all(r"\p{M}", "")
 
 
 def _stand_in(relation: Relation, keys: pl.Series) -> pl.DataFrame:

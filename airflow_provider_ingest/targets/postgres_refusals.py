@@ -76,6 +76,8 @@ def refusal_of_state(
         return failed_check(constraint) if constraint else Refusal(code="check", message="No partition takes the row")
     if state == "23P01":
         return Refusal(code="database", message=f"The row is excluded by the constraint {constraint}")
+    if state == "44000":
+        return Refusal(code="check", message="The view through which it is written would not show the row")
     if state == "42501":
         return Refusal(code="database", message="The table's row-level security does not allow the row")
     if state in ("P0001", "P0004"):

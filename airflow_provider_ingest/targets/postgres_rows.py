@@ -99,8 +99,8 @@ class PostgresWriter(DirectWriter):
 
     grammar = PostgresGrammar()
     errors = (psycopg.Error,)
-    closed = (psycopg.errors.FeatureNotSupported,)
-    """Row-level security takes no COPY, but INSERT."""
+    closed = (psycopg.errors.FeatureNotSupported, psycopg.errors.WrongObjectType)
+    """Row-level security, and a view, take no COPY, but INSERT."""
 
     def __init__(self, plan: TablePlan, cursor: Any, number: int) -> None:
         super().__init__(plan, cursor, number)

@@ -6,6 +6,7 @@ from difflib import get_close_matches
 from typing import Any
 
 import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql
 
 from airflow_provider_ingest.exceptions import TargetError
 from airflow_provider_ingest.importers.table import ColumnKind, ColumnShape, TableShape
@@ -176,6 +177,8 @@ def _column(
         scale=getattr(type_, "scale", None) if kind is ColumnKind.NUMERIC else None,
         minimum=low,
         maximum=high,
+        is_loose=kind is ColumnKind.TEXT
+        and (dialect.name != "postgresql" or isinstance(type_, sa.CHAR | postgresql.CITEXT)),
         choices=choices_of(type_) or (choices_of(said.type) if said is not None and kind is ColumnKind.ENUM else ()),
     )
 

@@ -41,14 +41,16 @@ def importer(strategy: DuplicateStrategy, chunk_rows: int) -> IngestConfig:
     )
 
 
-def work(folder: Path, config: IngestConfig, rows: list[tuple[str, str]], backwards: bool) -> tuple:
+def work(
+    folder: Path, config: IngestConfig, rows: list[tuple[str, str]], backwards: bool, column: str = "TEXT"
+) -> tuple:
     """Plan and work a file as the tasks do; gives the counts, the failed rows and the table."""
     folder.mkdir()
     with (folder / "stock.csv").open("w", newline="") as file:
         csv.writer(file).writerows([("sku", "amount"), *rows])
     database = folder / "shop.db"
     with sqlite3.connect(database) as shop:
-        shop.execute("CREATE TABLE stock (sku TEXT NOT NULL UNIQUE, amount INTEGER)")
+        shop.execute(f"CREATE TABLE stock (sku {column} NOT NULL UNIQUE, amount INTEGER)")
     target, store, staging = (
         open_target(f"sqlite:///{database}", config),
         MemoryStore(),
@@ -99,3 +101,12 @@ def test_whoever_promises_unique_keys_is_spared_the_search(tmp_path):
     plan = plan_file(tmp_path / "stock.csv", options={}, chunk_rows=1, scratch=tmp_path)
     assert needs_order(config, plan.chunks)
     assert not needs_order(replace(config, key=replace(config.key, assume_unique=True)), plan.chunks)
+
+
+@pytest.mark.parametrize("strategy", list(DuplicateStrategy)[:3])
+def test_keys_that_the_column_calls_equal_are_worked_in_order_too(tmp_path, strategy):
+    config = importer(strategy, 2)
+    rows = [("Ab", "1"), ("ü", "2"), ("aB", "3"), ("d", "4")]
+    ends = [work(tmp_path / str(way), config, rows, bool(way), "TEXT COLLATE NOCASE") for way in range(2)]
+    assert ends[0] == ends[1]
+    assert ("Ab", 3 if strategy is DuplicateStrategy.UPDATE else 1) in ends[0][-1]

@@ -85,3 +85,14 @@ def test_the_column_of_a_value_that_only_the_database_can_read_is_named(
     result = write(target, batch(rows({"span": "1 day", "share": 0.5, "document": "a", "years": "[1,5)"}, change)))
     assert codes(result) == [(3, code)]
     assert result.refused.select("message", "detail").row(0) == (message, detail)
+
+
+@pytest.mark.parametrize("is_keyed", [False, True])
+def test_a_view_is_written_through_and_refuses_what_it_would_not_show(postgres_url: str, is_keyed: bool) -> None:
+    run(postgres_url, KINDS)
+    run(postgres_url, "CREATE VIEW few AS SELECT id, place FROM kinds WHERE id < 10 WITH CHECK OPTION")
+    config = into("few", "id", "place")
+    target = open_target(postgres_url, config.keyed_by("id") if is_keyed else config)
+    result = write(target, batch([{"id": 1, "place": "10.0.0.1"}, {"id": 20, "place": "10.0.0.1"}]))
+    assert (counts(result), codes(result)) == ((1, 0, 0, 1), [(2, "check")])
+    assert run(postgres_url, "SELECT id FROM kinds") == [(1,)]
