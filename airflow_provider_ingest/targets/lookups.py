@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from decimal import Decimal, InvalidOperation
 from typing import Any
 from uuid import UUID
@@ -26,7 +26,15 @@ SPELLED_OTHERWISE = 100
 INTEGERS = range(-(2**63), 2**63)
 """What a key that is a whole number can be: drivers raise on others."""
 
+
+def _truth(text: str) -> bool:
+    if text.lower() not in ("true", "false", "1", "0"):
+        raise ValueError(text)
+    return text.lower() in ("true", "1")
+
+
 _PARSERS: dict[type, Any] = {
+    bool: _truth,
     int: int,
     Decimal: Decimal,
     float: float,
@@ -79,6 +87,9 @@ def _typed(column: sa.Column[Any], keys: Iterable[Any]) -> dict[Any, list[Any]]:
             one = key if isinstance(key, wanted) else parse(str(key).strip() if parse is not str else str(key))
         except (ValueError, InvalidOperation):
             continue
+        if isinstance(one, datetime):  # without a zone it is UTC, as in every other column
+            one = one.replace(tzinfo=UTC) if one.tzinfo is None else one.astimezone(UTC)
+            one = one if getattr(column.type, "timezone", False) else one.replace(tzinfo=None)
         if "\0" in str(key) or (isinstance(one, int) and one not in INTEGERS):
             continue
         typed.setdefault(one, []).append(key)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import time, timedelta, timezone
 from typing import Any
 
+import polars as pl
 import psycopg
 import pytest
 
@@ -96,3 +97,27 @@ def test_a_view_is_written_through_and_refuses_what_it_would_not_show(postgres_u
     result = write(target, batch([{"id": 1, "place": "10.0.0.1"}, {"id": 20, "place": "10.0.0.1"}]))
     assert (counts(result), codes(result)) == ((1, 0, 0, 1), [(2, "check")])
     assert run(postgres_url, "SELECT id FROM kinds") == [(1,)]
+
+
+@pytest.mark.parametrize("create_missing", [False, True])
+@pytest.mark.parametrize(
+    ("type_", "stored", "found", "unknown"),
+    [
+        ("boolean", "true", "TRUE", "perhaps"),
+        ("timestamptz", "2026-01-01 10:00Z", "2026-01-01 10:00", "soon"),
+        ("timestamp", "2026-01-01 10:00", "2026-01-01T12:00+02:00", "soon"),
+        ("inet", "10.0.0.1", "10.0.0.1", "10.0.0.300"),
+        ("uuid", "0b6f0a2e-7a4b-4b44-8c0e-2f6d6f5c9a11", "{0B6F0A2E7A4B4B448C0E2F6D6F5C9A11}", "zz"),
+        ("mood", "glad", "glad", "mad"),
+    ],
+)
+def test_a_key_of_any_type_is_looked_up_and_what_is_none_is_not_there(
+    postgres_url: str, type_: str, stored: str, found: str, unknown: str, create_missing: bool
+) -> None:
+    run(postgres_url, "CREATE TYPE mood AS ENUM ('glad', 'sad')")
+    run(postgres_url, f"CREATE TABLE keys (id serial PRIMARY KEY, key {type_} UNIQUE NOT NULL)")
+    run(postgres_url, f"INSERT INTO keys (key) VALUES ('{stored}')")
+    target = open_target(postgres_url, into("keys", "id"))
+    keys = pl.Series([unknown, found])
+    assert target.lookup("keys", "key", "id", keys, create_missing=create_missing).rows() == [(found, 1)]
+    assert run(postgres_url, "SELECT count(*) FROM keys") == [(1,)]
