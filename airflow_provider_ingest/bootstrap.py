@@ -112,17 +112,11 @@ def reconcile(session: Session) -> list[RunRecord]:
     """End the open runs that nobody works on any more, on Airflow's own session; the caller commits."""
     from datetime import timedelta
 
-    from airflow.models.dagrun import DagRun
-    from sqlalchemy import select
-
+    from airflow_provider_ingest.launcher import AirflowLauncher
     from airflow_provider_ingest.service.reconciling import reconcile_open_runs
 
-    def state_of(run: RunRecord) -> str | None:
-        found = session.scalar(select(DagRun.state).where(DagRun.dag_id == run.dag_id, DagRun.run_id == run.dag_run_id))
-        return None if found is None else str(getattr(found, "value", found))
-
     lost_after = timedelta(minutes=load_settings().lost_after_minutes)
-    return reconcile_open_runs(session_store(session), state_of, lost_after=lost_after)
+    return reconcile_open_runs(session_store(session), AirflowLauncher(session).state_of, lost_after=lost_after)
 
 
 def target_for(config: IngestConfig) -> Target:

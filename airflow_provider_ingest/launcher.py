@@ -54,6 +54,15 @@ class AirflowLauncher:
         except (ParamValidationError, ValueError) as error:
             raise InvalidParameter(f"Airflow refuses to start {run.dag_id!r}: {error}") from error
 
+    def state_of(self, run: RunRecord) -> str | None:
+        """The state of the run's DAG run; ``None`` if it is gone."""
+        from airflow.models.dagrun import DagRun
+        from sqlalchemy import select
+
+        query = select(DagRun.state).where(DagRun.dag_id == run.dag_id, DagRun.run_id == run.dag_run_id)
+        found = self.session.scalar(query)
+        return None if found is None else str(getattr(found, "value", found))
+
     def skip_waiting(self, run: RunRecord) -> None:
         """Set the chunk tasks that no executor has yet to ``skipped``, in one UPDATE.
 

@@ -163,6 +163,9 @@ class Launcher(Protocol):
     def launch(self, run: RunRecord) -> None:
         """Create the DAG run for a recorded run, in the same transaction where the store takes part in one."""
 
+    def state_of(self, run: RunRecord) -> str | None:
+        """The state of the run's DAG run (``queued``, ``running``, ``success``, ``failed``); ``None`` if it is gone."""
+
     def skip_waiting(self, run: RunRecord) -> None:
         """Spare the scheduler the chunks that have not started (they would see the cancellation anyway)."""
 

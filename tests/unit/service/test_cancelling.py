@@ -37,6 +37,19 @@ def test_a_run_at_work_is_asked_to_end_and_its_waiting_chunks_are_spared(world: 
     assert "requested" in cancel_message(cancelled)
 
 
+@pytest.mark.parametrize("state", [None, "failed"], ids=["deleted", "failed"])
+def test_a_run_whose_dag_run_is_gone_does_not_wait_for_its_tasks(world: World, state: str | None) -> None:
+    run = world.started()
+    world.store.change_status(run.id, RunStatus.PROCESSING)
+    world.service.cancel(run.id)
+    world.launcher.states[run.id] = state
+
+    cancelled = world.service.cancel(run.id)
+    assert cancelled.status is RunStatus.CANCELLED
+    assert cancelled.summary is not None
+    assert cancelled.summary["error"] is None
+
+
 def test_cancelling_again_changes_nothing(world: World) -> None:
     run = world.started()
     world.store.change_status(run.id, RunStatus.PROCESSING)

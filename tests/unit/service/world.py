@@ -61,9 +61,13 @@ class Launcher:
     def __init__(self) -> None:
         self.launched: list[int] = []
         self.spared: list[int] = []
+        self.states: dict[int, str | None] = {}
 
     def launch(self, run: RunRecord) -> None:
         self.launched.append(run.id)
+
+    def state_of(self, run: RunRecord) -> str | None:
+        return self.states.get(run.id, "running")
 
     def skip_waiting(self, run: RunRecord) -> None:
         self.spared.append(run.id)
