@@ -94,7 +94,10 @@ class PlanOperator(IngestTask):
     def _check_columns(self, config: IngestConfig, plan: FilePlan) -> tuple[Plan, tuple[str, ...]]:
         """Compare the file's columns with the importer's fields, and those with the table, before any row is worked."""
         compiled = self._compiled(config)
-        return compiled, compiled.check_columns(plan.columns, is_sparse=plan.facts.get("format") in SPARSE)
+        is_sparse = plan.facts.get("format") in SPARSE
+        if is_sparse and not plan.rows:
+            return compiled, ()  # the columns are the keys of the rows: where there is none, none is missing
+        return compiled, compiled.check_columns(plan.columns, is_sparse=is_sparse)
 
     def _compiled(self, config: IngestConfig) -> Plan:
         from airflow_provider_ingest import bootstrap

@@ -17,6 +17,7 @@ WIDE = [f"extra {number}" for number in range(2_000)]
 
 FILES: dict[str, tuple[str, RunStatus, str]] = {
     "header only": (HEADER + "\n", RunStatus.COMPLETED, ""),
+    "an empty array": ("[]", RunStatus.COMPLETED, ""),
     "wrong header": (
         "sku,nmae,category,price,stock,active,released\n" + GOOD,
         RunStatus.FAILED,
