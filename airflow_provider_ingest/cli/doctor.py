@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from airflow_provider_ingest import bootstrap
 from airflow_provider_ingest.cli.entry import REFUSED, command, ingest
 from airflow_provider_ingest.cli.output import print_as
+from airflow_provider_ingest.cli.target_tables import NoAnswer, check_target
 from airflow_provider_ingest.exceptions import IngestError, SetupError
 from airflow_provider_ingest.settings import check_keys, load_settings
 
@@ -192,17 +193,32 @@ def _importers() -> Iterator[Finding]:
             "'airflow dags list-import-errors' shows files that it cannot read.",
         )
     yield from _unreadable_files([manifest["dag_id"] for manifest in manifests])
+    silent: dict[str, str] = {}
     for manifest in manifests:
-        slug, conn_id = manifest["slug"], manifest["target"]["conn_id"]
-        if manifest["dag"]["is_paused"]:
-            mend = f"airflow dags unpause {manifest['dag_id']}"
-            yield Finding(check=f"importer {slug}", state="its DAG is paused", mend=mend)
-            continue
-        if _connection(conn_id) is None:
-            mend = f"Create the Airflow connection {conn_id!r} of its target database."
-            yield Finding(check=f"importer {slug}", state="its target's connection is not there", mend=mend)
-            continue
-        yield Finding(check=f"importer {slug}", state="ready")
+        yield _importer(manifest, silent)
+
+
+def _importer(manifest: Mapping[str, Any], silent: dict[str, str]) -> Finding:
+    """One importer.
+
+    :param silent: what was said of connections whose database did not answer: nobody waits for one again.
+    """
+    check, conn_id = f"importer {manifest['slug']}", manifest["target"]["conn_id"]
+    if manifest["dag"]["is_paused"]:
+        return Finding(check=check, state="its DAG is paused", mend=f"airflow dags unpause {manifest['dag_id']}")
+    connection = _connection(conn_id)
+    if connection is None:
+        mend = f"Create the Airflow connection {conn_id!r} of its target database."
+        return Finding(check=check, state="its target's connection is not there", mend=mend)
+    if conn_id not in silent:
+        try:
+            check_target(manifest, connection)
+            return Finding(check=check, state="ready")
+        except NoAnswer as error:
+            silent[conn_id] = str(error)
+        except IngestError as error:
+            return Finding(check=check, state="no row could be written", mend=str(error))
+    return Finding(check=check, state="its target does not answer", mend=silent[conn_id])
 
 
 def _unreadable_files(dag_ids: Sequence[str]) -> Iterator[Finding]:

@@ -52,7 +52,9 @@ class Manifest:
         config.check(slug)
         document = manifest_document(config, slug)
         canonical = json.dumps(document, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-        return cls({**document, "fingerprint": hashlib.sha256(canonical.encode()).hexdigest()})
+        # that its tables are classes is told beside: it alone makes no other definition
+        fingerprint = hashlib.sha256(canonical.encode()).hexdigest()
+        return cls({**document, "classes": _classes(config), "fingerprint": fingerprint})
 
     @classmethod
     def from_dict(cls, document: MappingABC[str, Any]) -> Manifest:
@@ -197,6 +199,12 @@ def _table(config: IngestConfig | NestedConfig) -> dict[str, Any]:
             {"path": nested.path, "parent_key": nested.parent_key, **_table(nested)} for nested in config.nested
         ],
     }
+
+
+def _classes(config: IngestConfig | NestedConfig) -> list[str]:
+    """Paths of the tables that were given as a mapped class or ``Table``; ``""`` is the importer's own."""
+    own = [] if config.target is None or isinstance(config.target.model, str) else [getattr(config, "path", "")]
+    return [*own, *(path for nested in config.nested for path in _classes(nested))]
 
 
 def _source(source: SourceSpec) -> dict[str, Any]:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import socket
+import sqlite3
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -116,3 +119,41 @@ def test_a_connection_to_another_database_is_noticed(airflow: AirflowServer, tmp
     found = mends(airflow, AIRFLOW_CONN_INGEST_DB=connection)
     assert set(found) == {"ingest_db"}
     assert "leads to another database" in found["ingest_db"]
+
+
+def target(kind: str, host: str, **more: object) -> str:
+    """A connection in place of that of the shop's database."""
+    return json.dumps({"conn_type": kind, "host": host, **more})
+
+
+def test_a_table_into_which_no_row_could_be_written_is_named_for_each_importer(
+    airflow: AirflowServer, tmp_path: Path
+) -> None:
+    other = tmp_path / "other.db"
+    with closing(sqlite3.connect(other)) as database, database:
+        database.execute("CREATE TABLE products (sku TEXT PRIMARY KEY, title TEXT)")
+    found = mends(airflow, AIRFLOW_CONN_DEMO_DB=target("sqlite", str(other)))
+    assert "has no column" in found["importer products"]
+    assert found["importer customers"].startswith("The table customers does not exist. The database has products.")
+
+
+def test_a_missing_target_database_is_named_and_not_made(airflow: AirflowServer, tmp_path: Path) -> None:
+    nothing = tmp_path / "nothing.db"
+    found = mends(airflow, AIRFLOW_CONN_DEMO_DB=target("sqlite", str(nothing)))
+    assert found["importer products"] == f"There is no database {str(nothing)!r} here."
+    assert not nothing.exists()
+
+
+def test_a_target_that_does_not_answer_is_waited_for_once(airflow: AirflowServer) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        connection = target("postgres", "127.0.0.1", port=silent.getsockname()[1], schema="shop")
+        found = mends(airflow, AIRFLOW_CONN_DEMO_DB=connection)
+        silent.setblocking(False)
+        silent.accept()[0].close()
+        try:
+            silent.accept()[0].close()
+            was_asked_again = True
+        except BlockingIOError:
+            was_asked_again = False
+    assert not was_asked_again
+    assert len([mend for mend in found.values() if "(connection 'demo_db') does not answer within 10 s" in mend]) > 1
