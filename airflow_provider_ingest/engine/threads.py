@@ -45,14 +45,24 @@ def stay_behind() -> None:
             os.setpriority(os.PRIO_PROCESS, thread, os.getpriority(os.PRIO_PROCESS, thread) + BEHIND)
 
 
-def beside(name: str) -> ThreadPoolExecutor:
+class Thread(ThreadPoolExecutor):
+    """One thread. Used as a context, it is waited for at the end, unless an error ends the block.
+
+    What it does then may never end: when the ``execution_timeout`` of a chunk is over, it may stand in a user's Python.
+    """
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self.shutdown(wait=kind is None, cancel_futures=kind is not None)
+
+
+def beside(name: str) -> Thread:
     """A thread for what the chunk waits for as it waits for the database."""
-    return ThreadPoolExecutor(1, name)
+    return Thread(1, name)
 
 
-def behind(name: str) -> ThreadPoolExecutor:
+def behind(name: str) -> Thread:
     """A thread for what the database does not wait for."""
-    return ThreadPoolExecutor(1, name, stay_behind)
+    return Thread(1, name, stay_behind)
 
 
 @contextmanager

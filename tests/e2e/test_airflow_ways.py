@@ -92,6 +92,13 @@ def test_a_dag_run_under_the_id_of_a_deleted_one_imports_its_own_file(airflow: A
     assert (kept["dag_run_id"], kept["progress"]["created"]) == (f"nightly__deleted_{first.id}", 1)
 
 
+def test_a_chunk_that_stands_still_in_python_of_its_user_ends_when_its_time_is_over(airflow: AirflowServer, file):
+    dag_run_id = start(airflow, "impatient", payload=file("stuck.csv", "T-1,gate-never,Toys,1", "T-2,x,Toys,1"))
+    run = ended(airflow, "impatient", dag_run_id)
+    assert (run.status, skus(airflow, "T-%")) == (RunStatus.FAILED, 0)
+    assert not is_there(int((airflow.home / "pid-gate-never").read_text()))
+
+
 def test_clearing_a_run_that_failed_says_that_a_new_one_is_needed(airflow: AirflowServer, file):
     dag_run_id = trigger(airflow, "strict", {"payload": "to-come.csv"})
     before = ended(airflow, "strict", dag_run_id)

@@ -33,6 +33,13 @@ gated = ingest_dag(
 
 hurried = ingest_dag("hurried", product(SourceType.FILESYSTEM, disk="demo_files"), dagrun_timeout=timedelta(seconds=20))
 
+impatient = ingest_dag(
+    "impatient",
+    product(SourceType.FILESYSTEM, disk="demo_files"),
+    retries=0,
+    default_args={"execution_timeout": timedelta(seconds=15)},
+)
+
 fixable = ingest_dag("fixable", product(SourceType.UPLOAD).with_event_handler(Diary()))
 
 discreet = ingest_dag("discreet", product(SourceType.UPLOAD).sensitive("name"))
