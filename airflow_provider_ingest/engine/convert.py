@@ -12,7 +12,7 @@ boolean                   ``Boolean``
 date / time               ``Date`` / ``Time``
 timestamp                 ``Datetime("us")``, an offset in the text taken into account (UTC)
 timestamptz               ``Datetime("us", "UTC")``, UTC where the text names no zone
-binary                    ``Binary``
+binary                    ``Binary``, of PostgreSQL's hexadecimal text or of a text's UTF-8
 other                     ``String``
 ========================= ==========================================================
 """
@@ -33,6 +33,7 @@ from airflow_provider_ingest.transformers.values import as_text, stripped, sure
 TRUE = ["true", "t", "yes", "y", "on", "1"]
 FALSE = ["false", "f", "no", "n", "off", "0"]
 UUID_SHAPE = r"^\{?([0-9a-f]{8})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{12})\}?$"
+HEX_BYTES = r"^[ \t\r\n]*\\x((?:[0-9a-fA-F]{2})*)[ \t\r\n]*$"
 ZERO_CHARACTER = r"\\u0000"
 SHOWN_CHOICES = 10
 
@@ -54,6 +55,8 @@ class Conversion:
         kind = self.column.kind
         if kind is ColumnKind.TEXT:
             converted, refused = _text(values, self.column, may_hold_nul=may_hold_nul)
+        elif kind is ColumnKind.BINARY:
+            converted, refused = _binary(values), ()  # a blank is a byte like any other
         else:
             plain = _PLAIN.get(kind, _nothing)(values, self.column) if values.dtype == pl.String else None
             if plain is not None:
@@ -236,8 +239,18 @@ def _enum(values: pl.Series, column: ColumnShape) -> Converted:
     return converted, _wrong_type(values, converted, column, f"one of {choices}")
 
 
-def _binary(values: pl.Series, column: ColumnShape) -> Converted:
-    return (values if values.dtype == pl.Binary else as_text(values).cast(pl.Binary)), ()
+def _binary(values: pl.Series) -> pl.Series:
+    r"""Hexadecimal digits behind ``\x``, as PostgreSQL writes bytes, are these bytes; any other text is its UTF-8."""
+    if values.dtype == pl.Binary:
+        return values
+    text = as_text(values)
+    text = text.set(sure(text == ""), None)
+    spelled = sure(text.str.contains(HEX_BYTES))
+    as_it_is = text.cast(pl.Binary)
+    if not spelled.any():
+        return as_it_is
+    digits = text.set(~spelled, None).str.extract(HEX_BYTES, 1)
+    return digits.str.decode("hex").zip_with(spelled, as_it_is)
 
 
 _PLAIN: dict[ColumnKind, Callable[[pl.Series, ColumnShape], pl.Series | None]] = {
@@ -258,5 +271,4 @@ _BY_KIND: dict[ColumnKind, Callable[[pl.Series, ColumnShape], Converted]] = {
     ColumnKind.UUID: _uuid,
     ColumnKind.JSON: _json,
     ColumnKind.ENUM: _enum,
-    ColumnKind.BINARY: _binary,
 }

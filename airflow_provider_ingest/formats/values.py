@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
@@ -12,6 +13,9 @@ import orjson
 import polars as pl
 
 from airflow_provider_ingest.runs.frames import Kind
+
+HEX_BYTES = re.compile(r"\A[ \t\r\n]*\\x(?:[0-9a-fA-F]{2})*[ \t\r\n]*\Z")
+"""Bytes as PostgreSQL writes them, as :mod:`airflow_provider_ingest.engine.convert` reads them."""
 
 
 class NumberText(str):
@@ -92,11 +96,15 @@ def _duration(value: timedelta) -> tuple[str, Kind]:
 
 
 def binary_text(value: bytes) -> str:
-    r"""Bytes as text: themselves if they are UTF-8, else ``\x`` and hexadecimal digits."""
+    r"""Bytes as text: themselves if they are UTF-8, else ``\x`` and hexadecimal digits.
+
+    So are bytes that read like such digits: a column of bytes takes each text for the bytes that it came from.
+    """
     try:
-        return bytes(value).decode()
+        text = bytes(value).decode()
     except UnicodeDecodeError:
         return "\\x" + bytes(value).hex()
+    return "\\x" + bytes(value).hex() if HEX_BYTES.search(text) else text
 
 
 _SLOW: tuple[tuple[Any, Callable[[Any], tuple[str, Kind]]], ...] = (

@@ -105,6 +105,10 @@ CASES: list[tuple[ColumnShape, Any, Any]] = [
     (TEXT3, "abcd", "too_long"),
     (TEXT3, "a\x00", "out_of_range"),
     (BINARY, "é", "é".encode()),
+    (BINARY, " a\n", b" a\n"),
+    (BINARY, "\\x00Ff", b"\x00\xff"),
+    (BINARY, "\\x0", b"\\x0"),
+    (BINARY, "", None),
 ]
 
 
