@@ -62,7 +62,7 @@ ARG_ONLY_SHOW = Arg(("--dry-run",), help="Only say what would be deleted", actio
 ARG_ROW = Arg(
     ("--row",), help="Number of the row in the original file", type=whole_number(1, MAX_NUMBER), required=True
 )
-ARG_SAMPLE = Arg(("file",), metavar="FILE", help="A sample of the files to import: CSV, XLSX, JSON, NDJSON or Parquet")
+ARG_SAMPLE = Arg(("file",), metavar="FILE", help="A sample of the files: CSV, XLSX, JSON, NDJSON, Parquet or Arrow")
 ARG_NAME = Arg(("--name",), help="Slug of the importer (default: from the file's name)")
 ARG_TABLE = Arg(("--table",), help="Target table, e.g. public.products (default: the slug)")
 ARG_CONN = Arg(("--conn-id",), help="Airflow connection of the target database (default: ingest_target)")

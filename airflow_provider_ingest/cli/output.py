@@ -7,6 +7,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from airflow_provider_ingest.runs.progress import in_rows
 from airflow_provider_ingest.service import ErrorSummary
 
 
@@ -63,8 +64,9 @@ def error_lines(summary: ErrorSummary, most: int = 10) -> list[str]:
         groups.pop("The given data was invalid.", None)
         counted += [(count, message) for message, count in groups.items()]
     counted.sort(key=lambda pair: (-pair[0], pair[1]))
-    lines = [f"{summary.total_failed_rows:,} rows failed:"]
+    lines = [f"{in_rows(summary.total_failed_rows)} failed:"]
     lines += [f"  {count:>10,}  {message}" for count, message in counted[:most]]
     if len(counted) > most:
-        lines.append(f"  and {len(counted) - most} more messages")
+        left = len(counted) - most
+        lines.append(f"  and {left} more message{'' if left == 1 else 's'}")
     return lines

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
 
+from airflow_provider_ingest.runs.progress import in_rows
 from airflow_provider_ingest.runs.records import RunRecord
 
 POLL_SECONDS = 0.5
@@ -54,7 +55,7 @@ def describe(run: RunRecord) -> str:
         return str(run.status)
     done = run.progress.counts.processed
     share = 100 * done // run.total
-    return f"{run.status}, {done:,} of {run.total:,} rows ({share} %), {run.counts.failed:,} failed"
+    return f"{run.status}, {done:,} of {in_rows(run.total)} ({share} %), {run.counts.failed:,} failed"
 
 
 def _bar() -> Any:

@@ -32,14 +32,17 @@ def json_strings(text: pl.Series) -> pl.Series:
 
 
 def json_values(values: pl.Series) -> pl.Series:
-    """Each value as JSON: numbers and Booleans as such, text and times quoted, null as ``null``."""
+    """Each value as JSON: numbers and Booleans as such, text and times quoted, null as ``null``.
+
+    Decimals with places are quoted too: whoever reads JSON makes doubles of numbers, and 10.0 of 10.00.
+    """
     dtype = values.dtype
     if dtype == pl.Null:
         return pl.repeat("null", values.len(), dtype=pl.String, eager=True)
     if dtype == pl.String:
         return json_strings(values)
     text = as_text(values)
-    if dtype.is_integer() or dtype == pl.Boolean or dtype.is_decimal():
+    if dtype.is_integer() or dtype == pl.Boolean or (isinstance(dtype, pl.Decimal) and not dtype.scale):
         return text.fill_null("null")
     if dtype.is_float():
         finite = values.is_finite().fill_null(False)

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 SMALLEST = 250_000
 """Rows of the smallest automatic chunk: below, the task costs more than its work."""
 
+TOO_SMALL = "smaller ones would take longer: each is a task of its own"
+"""Why a chunk of so many rows is not divided."""
+
 ROW_WISE_SHARE = 5
 """Chunks whose rows go through a user's Python one by one take so many times as long, and hold so much less."""
 
@@ -86,7 +89,8 @@ def chunk_size(declared: int | None, most: int, *, rows: int, slots: int, row_wi
             smallest, largest = SMALLEST // ROW_WISE_SHARE, max(most // ROW_WISE_SHARE, 1)
         share = -(-rows // max(slots, 1))
         size = min(max(share, smallest), largest)
-        rule = "[ingest] chunk_size" if size == largest else f"{slots} slots" if size == share else "fewer cost more"
+        shared = f"one for each of {slots} slots" if size == share else TOO_SMALL
+        rule = "[ingest] chunk_size" if size == largest else shared
         rule += f"; less since {row_wise} runs for each row" if row_wise else ""
     if fewest > size:
         return ChunkSize(rows=fewest, rule=f"at most {MOST_CHUNKS:,} chunks in a run")

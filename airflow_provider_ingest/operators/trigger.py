@@ -13,6 +13,7 @@ from airflow.sdk.bases.sensor import BaseSensorOperator, PokeReturnValue
 from airflow.sdk.exceptions import AirflowFailException
 
 from airflow_provider_ingest.operators.run_trigger import IngestRunTrigger, find_run, result_of
+from airflow_provider_ingest.runs.progress import in_rows
 from airflow_provider_ingest.runs.records import NewRun, RunRecord
 from airflow_provider_ingest.runs.status import RunStatus
 
@@ -30,7 +31,7 @@ def check_result(result: dict[str, Any], *, fail_on_errors: bool) -> dict[str, A
         raise AirflowFailException(f"Ingest run {result['ingest_run_id']} is {status}{reason}")
     if fail_on_errors and result["failed"]:
         raise AirflowFailException(
-            f"Ingest run {result['ingest_run_id']}: {result['failed']:,} of {result['total']:,} rows failed."
+            f"Ingest run {result['ingest_run_id']}: {result['failed']:,} of {in_rows(result['total'])} failed."
         )
     return result
 

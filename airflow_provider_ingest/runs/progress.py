@@ -7,6 +7,15 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 
+def in_rows(count: int) -> str:
+    """A number of rows in words.
+
+    >>> in_rows(1), in_rows(1234)
+    ('1 row', '1,234 rows')
+    """
+    return f"{count:,} row{'' if count == 1 else 's'}"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counts:
     """How many rows came to which end.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from airflow_provider_ingest.exceptions import RejectLimitExceeded
 from airflow_provider_ingest.runs.events import ImportStats, IngestRun
 from airflow_provider_ingest.runs.outcome import ErrorCount
+from airflow_provider_ingest.runs.progress import in_rows
 from airflow_provider_ingest.runs.records import RunRecord
 from airflow_provider_ingest.runs.status import RunStatus
 
@@ -86,11 +87,11 @@ def check_reject_limit(limit: Limit | None, run: RunRecord, errors: Sequence[Err
     failed, total = run.counts.failed, run.total
     if limit.rows is not None and failed > limit.rows:
         raise RejectLimitExceeded(
-            f"{failed:,} rows failed; the importer allows {limit.rows:,}.{_most_frequent(errors)}"
+            f"{in_rows(failed)} failed; the importer allows {limit.rows:,}.{_most_frequent(errors)}"
         )
     if limit.percent is not None and total and failed * 100 > limit.percent * total:
         raise RejectLimitExceeded(
-            f"{failed:,} of {total:,} rows failed ({100 * failed / total:.1f} %); "
+            f"{failed:,} of {in_rows(total)} failed ({100 * failed / total:.1f} %); "
             f"the importer allows {limit.percent:g} %.{_most_frequent(errors)}"
         )
 

@@ -15,7 +15,7 @@ import sqlalchemy as sa
 
 from airflow_provider_ingest.exceptions import TargetError
 from airflow_provider_ingest.runs.frames import ROW_NUMBER, ChildBatch, RecordBatch, WriteResult
-from airflow_provider_ingest.runs.progress import Counts
+from airflow_provider_ingest.runs.progress import Counts, in_rows
 
 SPOOL_BYTES = 32 * 1024 * 1024
 """Staged batches of a chunk wait in memory up to here, then in a temporary file."""
@@ -35,7 +35,8 @@ class PublishRefused(TargetError):
         first = refused.head(SHOWN_ROWS)
         shown = "; ".join(f"row {number}: {message}" for number, message in first.select(ROW_NUMBER, "message").rows())
         more = f"; and {refused.height - first.height} more" if refused.height > first.height else ""
-        super().__init__(f"Nothing was published, since {refused.height} of the rows conflict: {shown}{more}")
+        many = f"{in_rows(refused.height)} {'conflicts' if refused.height == 1 else 'conflict'}"
+        super().__init__(f"Nothing was published, since {many}: {shown}{more}")
         self.refused = refused
 
 

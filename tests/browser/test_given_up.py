@@ -1,4 +1,4 @@
-"""A run that had too many failed rows shows them, although it counts none of them."""
+"""A run that was given up shows its failed rows, although it counts none of them, and promises no numbers."""
 
 from __future__ import annotations
 
@@ -19,3 +19,17 @@ def test_a_run_that_was_given_up_shows_what_was_wrong(pages: Pages, airflow: Air
     expect(given_up.locator("[data-offending]")).to_have_text(["bad", "worse"], timeout=PATIENCE)
     assert page.get_by_role("heading", name="Errors").count() == 0
     assert page.get_by_role("group", name="Actions").count() == 0
+
+
+def test_a_dry_run_that_was_given_up_foretells_nothing(pages: Pages, airflow: AirflowServer) -> None:
+    (airflow.home / "files" / "given-up-dry.csv").write_text("sku,name,category,price\nbad,a,Toys,1\nworse,b,Toys,1\n")
+    told = {}
+    for importer in ("strict", "gated"):
+        (airflow.home / "gate-open").touch()
+        body = {"payload": "given-up-dry.csv", "dry_run": True}
+        run = airflow.post(f"{API}/trigger/{importer}", json=body).json()["data"]
+        airflow.wait_for_dag_run(run["dag_id"], run["dag_run_id"])
+        page = pages.open(f"/plugin/ingest/runs/{run['id']}")
+        expect(page.get_by_text("A dry run: nothing is kept.")).to_be_visible(timeout=PATIENCE)
+        told[importer] = page.get_by_text("what a real run of this file would have given").count()
+    assert told == {"strict": 0, "gated": 1}

@@ -26,7 +26,7 @@ def run(airflow: AirflowServer, tmp_path_factory: pytest.TempPathFactory) -> dic
     file.write_text(HEADER + GOOD.replace("10001", "20001") + BAD)
     done = airflow.run_cli("ingest", "run", "products", "--file", str(file), "--wait", "-o", "json")
     assert "of 2 rows" in done.stderr
-    assert "1 rows failed:" in done.stderr
+    assert "1 row failed:" in done.stderr
     assert "sku: An SKU looks like AB-12345." in done.stderr
     return json.loads(done.stdout)
 

@@ -40,7 +40,7 @@ UPLOAD_FORM = {
     "type": "object",
     "required": ["file"],
     "properties": {
-        "file": {**FILE, "description": "CSV, XLSX, JSON, NDJSON or Parquet, also in gzip, zip or zstd."},
+        "file": {**FILE, "description": "CSV, XLSX, JSON, NDJSON, Parquet or Arrow, also in gzip, zip or zstd."},
         "dry_run": DRY_RUN,
         "force": {**FLAG, "description": "Import a file again that the importer has imported before."},
     },

@@ -1,7 +1,7 @@
 // The chunks of a run as a strip, one cell each: coloured by how it stands, as high as it took long.
 import { C, h, Router } from "./shell.js";
 import { useResource } from "./api.js";
-import { count, duration, isOpen } from "./format.js";
+import { count, duration, inRows, isOpen } from "./format.js";
 import { ErrorNote, Section } from "./pieces.js";
 
 const MANY = 60;
@@ -26,9 +26,7 @@ function stateOf(run, chunk) {
 /** All of a chunk in one sentence, for the pointer and the screen reader. */
 function sentence(run, chunk) {
   const took = chunk.duration_seconds === null ? "" : ` in ${duration(chunk.duration_seconds)}`;
-  const rows = chunk.rows
-    ? `${count(chunk.rows)} ${chunk.rows === 1 ? "row" : "rows"} from row ${count(chunk.first_row)}`
-    : "no rows";
+  const rows = chunk.rows ? `${inRows(chunk.rows)} from row ${count(chunk.first_row)}` : "no rows";
   return `Chunk ${chunk.index}: ${rows}, ${stateOf(run, chunk)[0]}${took}, ${count(chunk.failed)} failed`;
 }
 

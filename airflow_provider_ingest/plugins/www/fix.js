@@ -2,7 +2,7 @@
 import { C, Fragment, h, LinkButton, PAGES, Router, useEffect, useMemo, useState } from "./shell.js";
 import { call, query, upload, useResource } from "./api.js";
 import { cellText, correctedCsv } from "./cells.js";
-import { count } from "./format.js";
+import { count, inRows } from "./format.js";
 import { Cut, ErrorNote, Loading, Note } from "./pieces.js";
 import { Cell, DataTable, Line } from "./table.js";
 
@@ -179,7 +179,7 @@ function Grid({ run, rows }) {
       h(
         C.Text,
         { fontSize: "sm", color: "fg.muted", role: "status" },
-        `${count(changed)} ${changed === 1 ? "cell" : "cells"} changed in ${count(rows.length)} ${rows.length === 1 ? "row" : "rows"}`,
+        `${count(changed)} ${changed === 1 ? "cell" : "cells"} changed in ${inRows(rows.length)}`,
       ),
     ),
     h(

@@ -22,6 +22,9 @@ function formatIn(timeZone) {
 /** 1234567 → 1,234,567 */
 export const count = (value) => (value === null || value === undefined ? "–" : numbers.format(value));
 
+/** 1 → 1 row, 1234 → 1,234 rows */
+export const inRows = (value) => `${count(value)} ${value === 1 ? "row" : "rows"}`;
+
 /** A UTC timestamp in the user's zone. */
 export const time = (value) => (value ? formatIn(zone()).format(new Date(value)) : "–");
 

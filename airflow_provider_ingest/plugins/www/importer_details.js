@@ -1,7 +1,7 @@
 // Everything about an importer but its runs: on its own page and on the tab of its DAG.
 import { C, Fragment, h, Link, LinkButton, PAGES, Router, useState } from "./shell.js";
 import { post, prefix } from "./api.js";
-import { count } from "./format.js";
+import { inRows } from "./format.js";
 import { Cut, ErrorNote, Facts, Section } from "./pieces.js";
 import { Cell, DataTable, Line, Name } from "./table.js";
 
@@ -156,7 +156,7 @@ function Start({ importer, onError }) {
 
 /** How many failed rows an importer bears; null if any number. */
 function limitOf({ rows = null, percent: share = null } = {}) {
-  const limits = [rows === null ? null : `${count(rows)} rows`, share === null ? null : `${share} % of the rows`];
+  const limits = [rows === null ? null : inRows(rows), share === null ? null : `${share} % of the rows`];
   const told = limits.filter(Boolean).join(" or ");
   return told ? `a run ends as failed when more than ${told} failed` : null;
 }

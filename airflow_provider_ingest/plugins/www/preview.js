@@ -107,9 +107,12 @@ function FirstRows({ preview }) {
 function facts(preview) {
   const known = ["encoding", "delimiter", "sheet"].filter((name) => typeof preview.facts[name] === "string");
   const words = known.map((name) => fact(name, preview.facts[name]));
-  const malformed = preview.malformed ? [`${count(preview.malformed)} records that are no rows`] : [];
+  const malformed = preview.malformed
+    ? [preview.malformed === 1 ? "1 record that is no row" : `${count(preview.malformed)} records that are no rows`]
+    : [];
   const partial = preview.is_partial ? [`only the first ${size(HEAD_BYTES)} were looked at`] : [];
-  return [`${count(preview.columns.length)} columns`, ...words, ...malformed, ...partial].join(" · ");
+  const columns = preview.columns.length;
+  return [`${count(columns)} ${columns === 1 ? "column" : "columns"}`, ...words, ...malformed, ...partial].join(" · ");
 }
 
 /**

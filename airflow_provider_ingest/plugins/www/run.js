@@ -2,7 +2,7 @@
 import { C, Fragment, h, Link, PAGES, useState } from "./shell.js";
 import { query, useResource } from "./api.js";
 import { Chunks } from "./chunks.js";
-import { count, fact, isOpen, size } from "./format.js";
+import { count, fact, inRows, isOpen, size } from "./format.js";
 import { CountsBar, Cut, ErrorNote, Facts, Loading, Moment, ProgressLine } from "./pieces.js";
 import { Section, StatusBadge, Took } from "./pieces.js";
 import { Actions } from "./run_actions.js";
@@ -12,13 +12,14 @@ import { Errors, GivenUp } from "./run_errors.js";
 function fateOf(run) {
   const origin = run.retry_of ? `retry of #${run.retry_of}` : "the first run";
   const { total, failed } = run.progress;
-  return total ? `${origin}, ${count(failed)} of ${count(total)} rows failed` : origin;
+  return total ? `${origin}, ${count(failed)} of ${inRows(total)} failed` : origin;
 }
 
 /** The runs that this one came from and those that came from it. */
 function Family({ run }) {
-  const { data } = useResource(`/${query({ root_run: run.root_run ?? run.id, per_page: 20 })}`);
-  const members = (data?.data ?? []).slice().reverse();
+  const path = `/${query({ root_run: run.root_run ?? run.id, per_page: 20 })}`;
+  const { data } = useResource(path, (answer) => (isOpen(run) || answer.data.some(isOpen) ? 4000 : null));
+  const members = (data?.data ?? []).map((one) => (one.id === run.id ? run : one)).reverse();
   if (members.length < 2) return null;
   return h(
     Section,
@@ -66,7 +67,7 @@ function factsOf(file) {
 /** How many rows a chunk was given, and why so many. */
 function chunkSizeOf(facts) {
   const { chunk_rows: rows, chunk_rule: rule } = facts ?? { chunk_rows: null, chunk_rule: null };
-  return rows ? `up to ${count(rows)} rows${rule ? `: ${rule}` : ""}` : null;
+  return rows ? `up to ${inRows(rows)} each${rule ? ` (${rule})` : ""}` : null;
 }
 
 /** Tasks with a log of their own; those of the chunks are behind their cells. */
@@ -117,7 +118,11 @@ function Header({ run, isEmbedded, onChange, onError }) {
   );
 }
 
-const DRY = "A dry run: nothing is kept. The numbers are what a real run of this file would have given.";
+const DRY = "A dry run: nothing is kept.";
+const FORETOLD = "The numbers are what a real run of this file would have given.";
+
+/** What a dry run tells: of one that did not come to its end, the numbers are those of a part. */
+const dryOf = ({ status }) => (status.startsWith("completed") ? `${DRY} ${FORETOLD}` : DRY);
 
 const Warning = ({ text }) =>
   h(
@@ -147,7 +152,7 @@ export function Run({ id, embedded = false }) {
     error ? h(ErrorNote, { error, retry: reload }) : null,
     run.summary?.error ? h(ErrorNote, { error: new Error(run.summary.error.message) }) : null,
     warnings.map((text) => h(Warning, { key: text, text })),
-    run.is_dry_run ? h(C.Text, { mb: 3, color: "fg.muted" }, DRY) : null,
+    run.is_dry_run ? h(C.Text, { mb: 3, color: "fg.muted" }, dryOf(run)) : null,
     isOpen(run) ? h(C.Box, { mb: 4 }, h(ProgressLine, { run })) : null,
     h(CountsBar, { progress: run.progress }),
     run.progress.failed ? h(Errors, { run }) : null,

@@ -5,6 +5,8 @@ import { percent, size } from "./format.js";
 import { Choice, Cut, ErrorNote, Loading, Note } from "./pieces.js";
 import { Preview } from "./preview.js";
 
+const FORMATS = "CSV, XLSX, JSON, NDJSON, Parquet or Arrow, also in gzip, zip or zstd";
+
 /** A field for a file that also takes one by drop. */
 function Drop({ file, onFile }) {
   const [isOver, setOver] = useState(false);
@@ -44,7 +46,7 @@ function Drop({ file, onFile }) {
     file
       ? h(C.Box, null, h(Cut, { width: "min(30rem, 60vw)" }, file.name), ` · ${size(file.size)}`)
       : h(C.Text, null, "Drop a file here, or press to choose one"),
-    h(C.Text, { fontSize: "sm", color: "fg.muted" }, "CSV, XLSX, JSON, NDJSON or Parquet, also in gzip, zip or zstd"),
+    h(C.Text, { fontSize: "sm", color: "fg.muted" }, FORMATS),
   );
 }
 

@@ -53,6 +53,7 @@ def test_the_most_frequent_messages_come_first() -> None:
         "           4  expected 3 fields",
     ]
     assert error_lines(summary, most=1)[-1] == "  and 2 more messages"
+    assert error_lines(summary, most=2)[-1] == "  and 1 more message"
     assert error_lines(ErrorSummary(total_failed_rows=0, general=(), validation=())) == []
 
 

@@ -143,19 +143,19 @@ def test_messages_without_end_are_counted_under_one() -> None:
 def test_the_trace_shows_each_step_and_which_mappings_were_active() -> None:
     config = (
         importer()
-        .map_and_transform("price", "price", [TrimTransformer, NumericTransformer(1)])
+        .map_and_transform("price", "price", [TrimTransformer, NumericTransformer(2)])
         .map_when("note", "note", pl.col("price") == "2", str.upper)
         .with_tracing()
     )
-    done = process(config, table(money("price"), "note"), {"price": [" 1.25 ", "x"], "note": ["n", "m"]})
+    done = process(config, table(money("price"), "note"), {"price": [" 9.999 ", "x"], "note": ["n", "m"]})
     assert done.trace is not None
     documents = dict(done.trace.documents(pl.Series([1, 2])).iter_rows())
     first, second = orjson.loads(documents[1]), orjson.loads(documents[2])
     assert first["transformations"] == {
         "price": [
-            {"step": "input", "value": " 1.25 "},
-            {"step": "TrimTransformer", "value": "1.25"},
-            {"step": "NumericTransformer", "value": 1.3},
+            {"step": "input", "value": " 9.999 "},
+            {"step": "TrimTransformer", "value": "9.999"},
+            {"step": "NumericTransformer", "value": "10.00"},
         ]
     }
     assert [(one["field"], one["attribute"], one["active"]) for one in first["mappings"]] == [

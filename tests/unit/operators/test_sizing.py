@@ -8,7 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from airflow_provider_ingest import EventHandler, IngestConfig
-from airflow_provider_ingest.operators.sizing import MOST_CHUNKS, SMALLEST, chunk_size, row_wise_python, slots_of
+from airflow_provider_ingest.operators.sizing import (
+    MOST_CHUNKS,
+    SMALLEST,
+    TOO_SMALL,
+    chunk_size,
+    row_wise_python,
+    slots_of,
+)
 
 ROWS, SLOTS = st.integers(0, 10**11), st.integers(1, 500)
 
@@ -50,10 +57,10 @@ def test_chunks_on_one_machine_have_no_more_slots_than_cores(monkeypatch):
 @pytest.mark.parametrize(
     ("declared", "rows", "row_wise", "rule"),
     [
-        (None, 90_000, None, "fewer cost more"),
-        (None, 2_000_000, None, "4 slots"),
+        (None, 90_000, None, TOO_SMALL),
+        (None, 2_000_000, None, "one for each of 4 slots"),
         (None, 9_000_000, None, "[ingest] chunk_size"),
-        (None, 90_000, "f", "fewer cost more; less since f runs for each row"),
+        (None, 90_000, "f", f"{TOO_SMALL}; less since f runs for each row"),
         (7, 90, None, "chunk_size() of the importer"),
         (7, 70_000, None, "at most 1,000 chunks in a run"),
     ],
