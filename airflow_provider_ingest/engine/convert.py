@@ -13,6 +13,7 @@ date / time               ``Date`` / ``Time``
 timestamp                 ``Datetime("us")``, an offset in the text taken into account (UTC)
 timestamptz               ``Datetime("us", "UTC")``, UTC where the text names no zone
 binary                    ``Binary``, of PostgreSQL's hexadecimal text or of a text's UTF-8
+array                     ``String``, as PostgreSQL writes arrays
 other                     ``String``
 ========================= ==========================================================
 """
@@ -25,6 +26,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from airflow_provider_ingest.engine import numerals
+from airflow_provider_ingest.engine.arrays import array_literals
 from airflow_provider_ingest.engine.temporal import dates, times, timestamps
 from airflow_provider_ingest.importers.table import ColumnKind, ColumnShape
 from airflow_provider_ingest.transformers.base import Refusal
@@ -239,6 +241,10 @@ def _enum(values: pl.Series, column: ColumnShape) -> Converted:
     return converted, _wrong_type(values, converted, column, f"one of {choices}")
 
 
+def _array(values: pl.Series, column: ColumnShape) -> Converted:
+    return _text(array_literals(as_text(values), column.sql_type), column)
+
+
 def _binary(values: pl.Series) -> pl.Series:
     r"""Hexadecimal digits behind ``\x``, as PostgreSQL writes bytes, are these bytes; any other text is its UTF-8."""
     if values.dtype == pl.Binary:
@@ -271,4 +277,5 @@ _BY_KIND: dict[ColumnKind, Callable[[pl.Series, ColumnShape], Converted]] = {
     ColumnKind.UUID: _uuid,
     ColumnKind.JSON: _json,
     ColumnKind.ENUM: _enum,
+    ColumnKind.ARRAY: _array,
 }

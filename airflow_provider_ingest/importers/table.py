@@ -24,6 +24,8 @@ class ColumnKind(StrEnum):
     JSON = "json"
     ENUM = "enum"
     BINARY = "binary"
+    ARRAY = "array"
+    """PostgreSQL's arrays, as its literals."""
     OTHER = "other"
     """Anything else: the text is handed to the database as it is."""
 

@@ -141,7 +141,9 @@ _NOTHING = pa.scalar(b"", pa.large_binary())
 def _is_varying(dtype: pl.DataType, type_: str) -> bool:
     if dtype == pl.Binary:
         return type_ == "bytea"
-    return dtype == pl.String and type_.startswith(TEXTS)
+    return (
+        dtype == pl.String and type_.startswith(TEXTS) and not type_.endswith("[]")
+    )  # arrays have a form of their own
 
 
 def _of_one_length(column: pl.Series) -> Fixed | None:

@@ -20,6 +20,7 @@ _KINDS: tuple[tuple[tuple[type[Any], ...], ColumnKind], ...] = (
     ((sa.Date,), ColumnKind.DATE),
     ((sa.Time,), ColumnKind.TIME),
     ((sa.LargeBinary, sa.BINARY, sa.VARBINARY, postgresql.BYTEA), ColumnKind.BINARY),
+    ((sa.ARRAY,), ColumnKind.ARRAY),
     ((mysql.SET,), ColumnKind.OTHER),
     ((sa.String,), ColumnKind.TEXT),
 )

@@ -17,7 +17,7 @@ from airflow_provider_ingest.targets.refusals import (
     missing_value,
 )
 
-ROW_STATES = "^(21000|22|23|44000|P0001|P0004|42501|42601)"
+ROW_STATES = "^(21000|22|23|44000|P0001|P0004|42501|42601|54000)"
 """SQLSTATEs (a regular expression) that are about rows; all others are about the database."""
 
 _CLASSES = ("22", "23")
@@ -25,7 +25,9 @@ _STATES = frozenset({"21000", "44000", "P0001", "P0004"})
 _TEXT_SEARCH = "syntax error in ts"
 """How the error of a text that is no tsvector or tsquery begins; of a statement, it is ``syntax error at``."""
 
+_INDEX = re.compile(r'for index "(.+)"$')
 _TYPE = re.compile(r"\btype (.+?)(?:: |$)")
+_READ = (ColumnKind.ARRAY, ColumnKind.OTHER)
 MOST_NAMED = 3
 """Columns that are named where the error may be about several."""
 
@@ -47,6 +49,8 @@ def is_about_rows(state: str, message: str | None) -> bool:
         return "row-level security" in (message or "")
     if state == "42601":
         return (message or "").startswith(_TEXT_SEARCH)
+    if state == "54000":  # an array of too many dimensions, a text too long for its index or for a tsvector
+        return not (message or "").startswith("cannot have more than")
     return state[:2] in _CLASSES or state in _STATES
 
 
@@ -87,6 +91,15 @@ def refusal_of_state(
         )
     if state == "22021":
         return Refusal(code="type", message="A text holds a character that the database cannot store")
+    if state == "54000":
+        if (message or "").startswith("index row"):
+            named = _INDEX.search(message or "")
+            columns = plan.constraints.get(named[1], ()) if named and own else ()
+            where = f"the index of {', '.join(columns)}" if columns else "an index of the table"
+        else:
+            columns = _columns(message or "", plan, written)
+            where = " or ".join(columns) or "its column"
+        return Refusal(code="too_long", message=f"A value is larger than {where} takes", columns=columns)
     if state.startswith("22") or state == "42601":
         return _of_value(state, _columns(message or "", plan, written))
     return Refusal(code="database", message=f"The database refused the row (SQLSTATE {state})")
@@ -106,7 +119,7 @@ def _columns(message: str, plan: TablePlan, written: Collection[str]) -> tuple[s
     read = {
         column.name: column.sql_type
         for column in plan.shape.columns
-        if column.name in written and (column.kind is ColumnKind.OTHER or column.sql_type == "real")
+        if column.name in written and (column.kind in _READ or column.sql_type == "real")
     }
     words = message.partition(":")[0].split()  # behind it stands the value
     if named := _TYPE.search(message):

@@ -44,6 +44,9 @@ STAGED_BUFFERS = "32MB"
 ASSIGNED = frozenset({*STAGED_TYPES, ColumnKind.TEXT})
 """Kinds that PostgreSQL converts by assignment, with its checks; a cast would cut text short without a word."""
 
+NOT_COMPARED = (ColumnKind.JSON, ColumnKind.ARRAY, ColumnKind.OTHER)
+"""Kinds with types that have no equality, such as json."""
+
 _CUT = re.compile(r"^(bit|bit varying|character|character varying)\([0-9]+\)((?:\[\])*)$")
 _WITHOUT_LENGTH = {"bit": '"bit"', "character": "bpchar"}
 """What these types are called where no length is meant; by their own names it would be 1."""
@@ -84,7 +87,7 @@ class PostgresGrammar(Grammar):
         """Whether the record has another value, nulls being equal."""
         shape = plan.shape.column(column)
         stored = f"t.{self.quote(column)}"
-        if shape is not None and shape.kind in (ColumnKind.JSON, ColumnKind.OTHER):  # json and others have no equality
+        if shape is not None and shape.kind in NOT_COMPARED:
             return f"{stored}::text IS DISTINCT FROM ({value})::text"
         return f"{stored} IS DISTINCT FROM {value}"
 

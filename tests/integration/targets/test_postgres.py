@@ -90,7 +90,8 @@ def test_the_shape_knows_postgres_types(database: Database) -> None:
     assert kinds["moment"] is ColumnKind.TIMESTAMP
     assert kinds["key"] is ColumnKind.UUID
     assert kinds["mood"] is ColumnKind.ENUM
-    assert kinds["address"] is kinds["tags"] is ColumnKind.OTHER
+    assert kinds["address"] is ColumnKind.OTHER
+    assert kinds["tags"] is ColumnKind.ARRAY
     assert kinds["small_one"] is ColumnKind.INTEGER
     small = shape.column("small")
     assert small is not None

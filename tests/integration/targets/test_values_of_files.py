@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import csv
 import json
+import random
+import string
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -61,3 +64,55 @@ def test_text_is_bytes_as_postgresql_writes_them_or_its_own_utf_8(things: Any, d
     texts |= {"xdead": b"xdead", "é ": "é ".encode(), "": None}
     stored, imported = things(database, type_, list(texts))
     assert (stored, imported) == (list(texts.values()), Imported(len(texts), NO_FAILURES))
+
+
+ODD = ["a,b", 'q"\\x', None, "NULL", "null", "", " b ", "{x}", "[y]", "é\n\t"]
+
+
+@pytest.mark.parametrize("is_keyed", [False, True])
+def test_arrays_of_json_and_literals_become_arrays(things: Any, is_keyed: bool) -> None:
+    arrays = [["a", "b"], [], None, ODD, [["a", "]"], ["b", None]], ["c"]]
+    stored, imported = things("postgres", "text[]", arrays, "json", is_keyed=is_keyed)
+    assert (stored, imported) == (arrays, Imported(len(arrays), NO_FAILURES))
+
+
+@pytest.mark.parametrize(
+    ("type_", "given", "stored"),
+    [
+        (
+            "text[]",
+            ["{x,y}", "[0:1]={1,2}", '[1, 2.50, true, {"a":1.50}]'],
+            [["x", "y"], ["1", "2"], ["1", "2.50", "true", '{"a":1.50}']],
+        ),
+        ("integer[]", ["[1, 2]", "[ ]", "[null]", '["7"]', "[[1],[3]]"], [[1, 2], [], [None], [7], [[1], [3]]]),
+        (
+            "numeric[]",
+            ["[1.10, 12345678901234567890123.45]"],
+            [[Decimal("1.10"), Decimal("12345678901234567890123.45")]],
+        ),
+        ("jsonb[]", ['[{"a": 1.50}, [1], "x", null]'], [[{"a": 1.5}, [1], "x", None]]),
+    ],
+)
+def test_elements_keep_their_digits_and_types(things: Any, type_: str, given: list[str], stored: Any) -> None:
+    found, imported = things("postgres", type_, given)
+    assert (found, imported) == (stored, Imported(len(given), NO_FAILURES))
+
+
+def test_arrays_of_bytes_arrive_byte_for_byte(things: Any) -> None:
+    arrays = [[b"\xff\x00", b"a\\101b", b"plain"], []]
+    assert things("postgres", "bytea[]", arrays, "parquet")[0] == arrays
+
+
+def test_an_element_that_does_not_fit_fails_its_row_alone(things: Any) -> None:
+    stored, imported = things(
+        "postgres", "integer[]", [[1], ["x"], [1.5], [[1], [2, 3]], "{{{{{{{1}}}}}}}", [2]], "json"
+    )
+    assert stored == [[1], [2]]
+    assert set(imported.failed) == {2, 3, 4, 5}
+    assert imported.failed[2] == 'A value does not fit the type of value (value is "{"x"}")'
+
+
+def test_a_text_too_long_for_an_index_fails_its_row_alone(things: Any) -> None:
+    long = "".join(random.Random(7).choices(string.ascii_letters, k=9_000))
+    stored, imported = things("postgres", "text UNIQUE", ["a", long, "b"])
+    assert (stored, imported) == (["a", "b"], Imported(2, {2: "A value is larger than an index of the table takes"}))
