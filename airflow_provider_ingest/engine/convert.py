@@ -13,6 +13,7 @@ date / time               ``Date`` / ``Time``
 timestamp                 ``Datetime("us")``, an offset in the text taken into account (UTC)
 timestamptz               ``Datetime("us", "UTC")``, UTC where the text names no zone
 binary                    ``Binary``, of PostgreSQL's hexadecimal text or of a text's UTF-8
+duration                  ``String`` such as ``-12:30:00``
 array                     ``String``, as PostgreSQL writes arrays
 other                     ``String``
 ========================= ==========================================================
@@ -27,7 +28,7 @@ import polars as pl
 
 from airflow_provider_ingest.engine import numerals
 from airflow_provider_ingest.engine.arrays import array_literals
-from airflow_provider_ingest.engine.temporal import dates, times, timestamps
+from airflow_provider_ingest.engine.temporal import dates, durations, times, timestamps
 from airflow_provider_ingest.importers.table import ColumnKind, ColumnShape
 from airflow_provider_ingest.transformers.base import Refusal
 from airflow_provider_ingest.transformers.values import as_text, stripped, sure
@@ -215,6 +216,11 @@ def _time(values: pl.Series, column: ColumnShape) -> Converted:
     return converted, _wrong_type(values, converted, column, "a time such as 12:30:00")
 
 
+def _duration(values: pl.Series, column: ColumnShape) -> Converted:
+    converted = durations(as_text(values))
+    return converted, _wrong_type(values, converted, column, "a time such as 12:30:00, from -838:59:59 to 838:59:59")
+
+
 def _uuid(values: pl.Series, column: ColumnShape) -> Converted:
     text = as_text(values).str.to_lowercase()
     converted = text.set(~text.str.contains(UUID_SHAPE).fill_null(False), None)
@@ -274,6 +280,7 @@ _BY_KIND: dict[ColumnKind, Callable[[pl.Series, ColumnShape], Converted]] = {
     ColumnKind.TIMESTAMP: _timestamp,
     ColumnKind.TIMESTAMPTZ: _timestamp,
     ColumnKind.TIME: _time,
+    ColumnKind.DURATION: _duration,
     ColumnKind.UUID: _uuid,
     ColumnKind.JSON: _json,
     ColumnKind.ENUM: _enum,

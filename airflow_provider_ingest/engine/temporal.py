@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import polars as pl
 
+from airflow_provider_ingest.transformers.values import sure
+
 DATE_SHAPE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
-CLOCK = r"[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:[.,][0-9]{1,9})?)?"
+CLOCK = r"[0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:[.,][0-9]{1,9})?)?"
 ZONE = r"Z|z|UTC|[+-][0-9]{2}(?::?[0-9]{2})?"
 TIMESTAMP_SHAPE = rf"^([0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}})(?:[T ]({CLOCK}) ?({ZONE})?)?$"
 TIME_SHAPE = rf"^{CLOCK}$"
+DURATION_SHAPE = r"^([+-]?)([0-9]{1,3}):([0-5][0-9])(?::([0-5][0-9])([.,][0-9]{1,9})?)?$"
+MOST_HOURS = 838
+"""Of a ``TIME`` of MySQL, with 59 minutes and 59 seconds, either way."""
+
 PLAIN_TIMESTAMP = "%Y-%m-%d %H:%M:%S"
 MICROSECONDS_OF_MINUTE = 60_000_000
 
@@ -41,15 +47,33 @@ def timestamps(text: pl.Series) -> pl.Series:
 
 
 def times(text: pl.Series) -> pl.Series:
-    """``12:30``, ``12:30:15`` and ``12:30:15.5`` as times; null for anything else."""
+    """``12:30``, ``9:30``, ``12:30:15`` and ``12:30:15.5`` as times; null for anything else."""
     shaped = text.set(~text.str.contains(TIME_SHAPE).fill_null(False), None)
     return timestamps("2000-01-01 " + shaped).dt.time()
+
+
+def durations(text: pl.Series) -> pl.Series:
+    """Times of day and longer ones of both signs as ``-838:59:59.5``; null for anything else.
+
+    >>> durations(pl.Series(["9:30", "-12:30:00", "+30:00:00,5", "839:00"])).to_list()
+    ['09:30:00', '-12:30:00', '30:00:00.5', None]
+    """
+    parts = [text.str.extract(DURATION_SHAPE, part) for part in range(1, 6)]
+    sign, hours, minutes, seconds, fraction = parts
+    whole = sign.str.replace("+", "", literal=True) + hours.str.zfill(2) + ":" + minutes
+    clock = whole + ":" + seconds.fill_null("00") + fraction.fill_null("").str.replace(",", ".", literal=True)
+    return clock.set(sure(hours.cast(pl.Int64) > MOST_HOURS), None)
 
 
 def _careful(text: pl.Series) -> pl.Series:
     parts = text.to_frame("text").select(
         pl.col("text").str.extract(TIMESTAMP_SHAPE, 1).alias("date"),
-        pl.col("text").str.extract(TIMESTAMP_SHAPE, 2).fill_null("00:00").str.replace(",", ".").alias("time"),
+        pl.col("text")
+        .str.extract(TIMESTAMP_SHAPE, 2)
+        .fill_null("00:00")
+        .str.replace(",", ".")
+        .str.replace("^([0-9]):", "0${1}:")
+        .alias("time"),
         pl.col("text").str.extract(TIMESTAMP_SHAPE, 3).fill_null("Z").alias("zone"),
     )
     offset = pl.col("zone").str.replace(":", "", literal=True)

@@ -20,6 +20,8 @@ class ColumnKind(StrEnum):
     TIMESTAMP = "timestamp"
     TIMESTAMPTZ = "timestamptz"
     TIME = "time"
+    DURATION = "duration"
+    """The times of MySQL, which may be negative and longer than a day."""
     UUID = "uuid"
     JSON = "json"
     ENUM = "enum"

@@ -18,6 +18,7 @@ _KINDS: tuple[tuple[tuple[type[Any], ...], ColumnKind], ...] = (
     ((sa.Float,), ColumnKind.FLOAT),
     ((sa.Numeric,), ColumnKind.NUMERIC),
     ((sa.Date,), ColumnKind.DATE),
+    ((mysql.TIME,), ColumnKind.DURATION),
     ((sa.Time,), ColumnKind.TIME),
     ((sa.LargeBinary, sa.BINARY, sa.VARBINARY, postgresql.BYTEA), ColumnKind.BINARY),
     ((sa.ARRAY,), ColumnKind.ARRAY),

@@ -32,6 +32,7 @@ STAGED_TYPES = {
     ColumnKind.TIMESTAMP: "datetime(6)",
     ColumnKind.TIMESTAMPTZ: "datetime(6)",
     ColumnKind.TIME: "time(6)",
+    ColumnKind.DURATION: "time(6)",
     ColumnKind.BINARY: "longblob",
 }
 """Types of staged columns, wide enough that a refusal comes from the table; others: text in the column's collation."""

@@ -6,6 +6,7 @@ import csv
 import json
 import random
 import string
+from datetime import time, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -116,3 +117,21 @@ def test_a_text_too_long_for_an_index_fails_its_row_alone(things: Any) -> None:
     long = "".join(random.Random(7).choices(string.ascii_letters, k=9_000))
     stored, imported = things("postgres", "text UNIQUE", ["a", long, "b"])
     assert (stored, imported) == (["a", "b"], Imported(2, {2: "A value is larger than an index of the table takes"}))
+
+
+@pytest.mark.parametrize("is_keyed", [False, True])
+@pytest.mark.parametrize("database", ["mariadb", "mariadb_load"])
+def test_times_of_mariadb_may_be_negative_and_longer_than_a_day(things: Any, database: str, is_keyed: bool) -> None:
+    texts = {"9:30": 9.5, "9:05:30": 9 + 5.5 / 60, "-12:30:00": -12.5, "30:00:00": 30, "838:59:59": 839 - 1 / 3600}
+    wrong = ["839:00:00", "12:60:00", "noon"]
+    stored, imported = things(database, "time", [*texts, *wrong], is_keyed=is_keyed)
+    assert stored == [timedelta(hours=hours) for hours in texts.values()]
+    assert set(imported.failed) == {6, 7, 8}
+
+
+@pytest.mark.parametrize(("database", "form"), [("postgres", time), ("sqlite", str)])
+def test_an_hour_of_the_day_needs_no_leading_zero(things: Any, database: str, form: Any) -> None:
+    stored, imported = things(database, "time", ["9:30", "9:05:07", "24:00", "-1:00"])
+    expected = [time(9, 30), time(9, 5, 7)]
+    assert stored == (expected if form is time else [one.isoformat("microseconds") for one in expected])
+    assert set(imported.failed) == {3, 4}
