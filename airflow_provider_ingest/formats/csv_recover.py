@@ -188,11 +188,13 @@ def other_marks(dialect: Dialect) -> list[str]:
 def _other_dialects(dialect: Dialect) -> list[tuple[bytes, Grammar]]:
     """The same dialect with other delimiters, or apostrophes as its quotes, and what a record must hold for each.
 
-    Blanks count between quotes only: any sentence has them.
+    Blanks count between quotes only: any sentence has them. So has it the own delimiter with a blank behind it: in a
+    record like ``91,Jan 3, 2024`` the plain one is no part of a cell.
     """
     found = []
     for delimiter in DELIMITERS:
-        if delimiter != dialect.delimiter and not (dialect.quote and dialect.quote in delimiter):
+        is_own = dialect.delimiter in (delimiter, delimiter.strip(" "))
+        if not is_own and not (dialect.quote and dialect.quote in delimiter):
             mark = f"{dialect.quote} {dialect.quote}" if delimiter == " " else delimiter
             if mark.strip(" "):
                 found.append((mark.encode(), grammar(replace(dialect, delimiter=delimiter))))

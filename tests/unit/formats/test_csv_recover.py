@@ -54,8 +54,9 @@ def test_a_record_is_told_as_it_was_most_probably_meant(record: str, meant: list
         ('"a""b""c","d"', 3, ['a"b"c', "d"]),
         ('"say ""yes","d"', 3, ['say "yes', "d"]),
         ("a b,c", 3, ["a b", "c"]),
+        ("91,Jan 3, 2024", 2, ["91", "Jan 3", " 2024"]),
     ],
-    ids=["no field is quoted", "not quoted", "two places to choose from", "text goes on", "blanks of a sentence"],
+    ids=["no field is quoted", "not quoted", "two places to choose from", "text goes on", "a sentence", "a date"],
 )
 def test_what_may_be_meant_in_several_ways_is_told_as_it_stands(record: str, width: int, told: list[str]) -> None:
     assert cells(record, width) == told
