@@ -15,6 +15,10 @@ INTEGER = r"^(0|-?[1-9][0-9]{0,17})$"
 DECIMAL = r"^-?(0|[1-9][0-9]*)(\.[0-9]+)?$"
 DECIMAL_GROUPED = r"^-?(0|[1-9][0-9]*|[1-9][0-9]{0,2}(,[0-9]{3})+)(\.[0-9]+)?$"
 DECIMAL_COMMA = r"^-?(0|[1-9][0-9]*|[1-9][0-9]{0,2}(\.[0-9]{3})+)(,[0-9]+)?$"
+BLANK = "[ \u00a0\u202f]"
+"""Between groups of digits, as typed, in HTML and in print."""
+DECIMAL_BLANK = rf"^-?(0|[1-9][0-9]*|[1-9][0-9]{{0,2}}({BLANK}[0-9]{{3}})+)(\.[0-9]+)?$"
+DECIMAL_COMMA_BLANK = rf"^-?(0|[1-9][0-9]*|[1-9][0-9]{{0,2}}({BLANK}[0-9]{{3}})+)(,[0-9]+)?$"
 BOOLEANS = frozenset({"yes", "no", "true", "false", "y", "n", "on", "off"})
 DATES = (
     "%Y-%m-%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d", "%d-%m-%Y", "%d.%m.%y", "%d/%m/%y", "%m/%d/%y",
@@ -30,8 +34,8 @@ FIRST = 100
 class Guess:
     """What a column is taken for.
 
-    :param kind: ``text``, ``integer``, ``decimal``, ``decimal_grouped``, ``decimal_comma``, ``boolean``, ``date``,
-        ``email`` or ``json``.
+    :param kind: ``text``, ``integer``, ``decimal``, ``decimal_grouped``, ``decimal_comma``, ``decimal_blank``,
+        ``decimal_comma_blank``, ``boolean``, ``date``, ``email`` or ``json``.
     :param format: of a date.
     :param doubt: why a column stayed text that looks like something else.
     """
@@ -81,7 +85,21 @@ def _number(filled: pl.Series) -> Guess | None:
         )
     if is_grouped:
         return Guess(kind="decimal" if filled.str.contains(DECIMAL).all() else "decimal_grouped")
-    return Guess(kind="decimal_comma") if is_comma else None
+    return Guess(kind="decimal_comma") if is_comma else _number_with_blanks(filled)
+
+
+def _number_with_blanks(filled: pl.Series) -> Guess | None:
+    """The same with blanks between the thousands; without a fraction they may as well be telephone numbers."""
+    is_point, is_comma = (filled.str.contains(each).all() for each in (DECIMAL_BLANK, DECIMAL_COMMA_BLANK))
+    if is_point and is_comma:
+        seen = filled.filter(filled.str.contains(BLANK))[0]
+        doubt = (
+            f'{seen} may be a number or a code; if these are numbers, use NumericTransformer(thousands_separator=" ").'
+        )
+        return Guess(kind="text", doubt=doubt)
+    if is_point or is_comma:
+        return Guess(kind="decimal_blank" if is_point else "decimal_comma_blank")
+    return None
 
 
 def _are_dates(values: pl.Series, format: str) -> pl.Series:
@@ -91,7 +109,9 @@ def _are_dates(values: pl.Series, format: str) -> pl.Series:
 def _exceptions(filled: pl.Series) -> str | None:
     """What a column would be but for a few values, and the first of these."""
     first = filled.head(FIRST)
-    numeric = first.str.contains(DECIMAL) | first.str.contains(DECIMAL_GROUPED) | first.str.contains(DECIMAL_COMMA)
+    numeric = pl.Series([False]).new_from_index(0, len(first))
+    for pattern in (DECIMAL, DECIMAL_GROUPED, DECIMAL_COMMA, DECIMAL_BLANK, DECIMAL_COMMA_BLANK):
+        numeric |= first.str.contains(pattern)
     dates = pl.Series([False]).new_from_index(0, len(first))
     for format in DATES:
         dates |= _are_dates(first, format)

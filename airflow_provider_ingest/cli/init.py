@@ -20,6 +20,8 @@ STEPS: dict[str, str] = {
     "decimal": "NumericTransformer()",
     "decimal_grouped": 'NumericTransformer(thousands_separator=",")',
     "decimal_comma": 'NumericTransformer(decimal_separator=",", thousands_separator=".")',
+    "decimal_blank": 'NumericTransformer(thousands_separator=" ")',
+    "decimal_comma_blank": 'NumericTransformer(decimal_separator=",", thousands_separator=" ")',
     "boolean": "BooleanTransformer()",
     "date": 'DateTransformer("{format}", "%Y-%m-%d", on_invalid="fail")',
 }
@@ -38,7 +40,7 @@ def init_importer(args: Any) -> None:
     directory = Path(args.directory).expanduser()
     table, conn_id = args.table or slug, args.conn_id or "ingest_target"
     contents = {
-        directory / f"{slug}_importer.py": importer_source(sample, slug, table, conn_id, args.sheet),
+        directory / f"{_module(slug)}.py": importer_source(sample, slug, table, conn_id, args.sheet),
         directory / f"test_{slug}_importer.py": check_source(sample, slug),
     }
     for path in contents:
@@ -106,12 +108,11 @@ def importer_source(sample: Sample, slug: str, table: str, conn_id: str, sheet: 
 def check_source(sample: Sample, slug: str) -> str:
     """The test of the importer: the sample's first rows are accepted."""
     rows = [f"    {_literal(row)}," for row in sample.rows]
-    module = f"{slug}_importer"
     return "\n".join(
         [
             f'"""Tests of the importer {slug}; run them with pytest, without Airflow or a database."""',
             "",
-            f"from {module} import config",
+            f"from {_module(slug)} import config",
             "",
             "from airflow_provider_ingest.testing import check_importer",
             "",
@@ -125,6 +126,11 @@ def check_source(sample: Sample, slug: str) -> str:
             "",
         ]
     )
+
+
+def _module(slug: str) -> str:
+    """The importer's module, which pytest must not take for one of tests."""
+    return f"the_{slug}_importer" if slug.startswith("test") else f"{slug}_importer"
 
 
 def _source(sample: Sample, sheet: str | None) -> list[str]:

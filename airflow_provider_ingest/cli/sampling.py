@@ -18,6 +18,9 @@ from airflow_provider_ingest.formats import plan_file, read_chunk
 from airflow_provider_ingest.runs.frames import LINE_NUMBER, ROW_NUMBER, Kind
 
 SAMPLE_ROWS = 50_000
+NAME_BYTES = 50
+"""Of an attribute's name; PostgreSQL cuts names after 63, and a number may follow."""
+
 FEW = 12
 """Most distinct values of a column that looks like a list of choices."""
 
@@ -124,17 +127,28 @@ def attribute_names(columns: Iterable[str]) -> dict[str, str]:
 
     >>> attribute_names(["Unit Price (€)", "unit-price", "2nd"])
     {'Unit Price (€)': 'unit_price', 'unit-price': 'unit_price_2', '2nd': 'c_2nd'}
+    >>> attribute_names(["Größe", "Дата рождения"])
+    {'Größe': 'grosse', 'Дата рождения': 'дата_рождения'}
     """
     names: dict[str, str] = {}
     for column in columns:
-        plain = unicodedata.normalize("NFKD", column).encode("ascii", "ignore").decode().lower()
-        bare = re.sub(r"[^a-z0-9]+", "_", plain).strip("_")[:50] or "column"
-        bare = f"c_{bare}" if bare[0].isdigit() else bare
+        characters = (each if f"a{each}".isidentifier() else "_" for each in _plain_letters(column))
+        bare = re.sub("_+", "_", "".join(characters)).strip("_")
+        bare = bare.encode()[:NAME_BYTES].decode(errors="ignore") or "column"
+        bare = bare if bare.isidentifier() else f"c_{bare}"
         name, number = bare, 2
         while name in names.values():
             name, number = f"{bare}_{number}", number + 1
         names[column] = name
     return names
+
+
+def _plain_letters(name: str) -> str:
+    """The name in small letters: Latin ones without accents, those of other scripts as they are."""
+    folded = unicodedata.normalize("NFKD", name.replace("ß", "ss"))
+    latin = "".join(each for each in folded if not unicodedata.combining(each))
+    is_latin = all(each.isascii() for each in latin if each.isalpha())
+    return unicodedata.normalize("NFKC", latin if is_latin else name).lower()
 
 
 def _column(values: pl.Series, attribute: str, *, is_json: bool) -> Column:

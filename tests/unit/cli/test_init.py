@@ -55,6 +55,11 @@ def column(tmp_path: Path, *values: str) -> Column:
         (("1.234", "0.125"), "decimal"),
         (("31.01.26", "01.02.26"), "date"),
         (("31.01.26", "01.02.2026"), "text"),
+        (("1 234,50", "99,90"), "decimal_comma_blank"),
+        (("1\u202f234,50", "99,90"), "decimal_comma_blank"),
+        (("1 234.50", "99"), "decimal_blank"),
+        (("030 123 456", "1 234,5"), "text"),
+        (("555 123 456", "555 123 457"), "text"),
         (("a..b@c.de", "c@d.example"), "text"),
     ],
 )
@@ -69,6 +74,7 @@ def test_what_kept_a_column_text_is_said(tmp_path: Path) -> None:
         ("99999", "01234"): "leading zeros",
         ("01/02/2026", "03/04/2026"): "day and month",
         ("1,234", "500"): "1,234 may be thousands or a fraction",
+        ("1 234", "500"): "1 234 may be a number or a code; if these are numbers, use NumericTransformer(thousands_",
         ("2026-01-31", "31.01.2026"): "several formats",
         ("9.99", "20", "cheap"): 'most values are numbers, but not "cheap"',
         ("2026-01-31", "2026-02-01", "soon"): 'most values are dates, but not "soon"',
@@ -89,9 +95,22 @@ def test_few_repeated_values_look_like_choices(tmp_path: Path) -> None:
 
 
 def test_attribute_names_are_names_and_different() -> None:
-    names = attribute_names(["Straße", "Strasse", "2nd", "", "€", "a b", "A-B"])
+    names = attribute_names(["Straße", "Strasse", "2nd", "", "€", "a b", "A-B", "٣ كتاب", "ж" * 99])
     assert all(name.isidentifier() for name in names.values())
     assert len(set(names.values())) == len(names)
+
+
+def test_names_of_other_scripts_are_kept_since_python_and_databases_take_them() -> None:
+    names = attribute_names(["Дата рождения", "Τιμή (€)", "मूल्य", "数量", "Prix d\u2019été"])
+    assert list(names.values()) == ["дата_рождения", "τιμή", "मूल्य", "数量", "prix_d_ete"]
+
+
+def test_no_importer_is_in_a_file_that_pytest_takes_for_one_of_tests(tmp_path: Path) -> None:
+    sample(tmp_path, "a;b", "1;2", name="things.csv")
+    args = arguments(tmp_path)
+    args.name = "test"
+    init_importer(args)
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {"the_test_importer.py", "test_test_importer.py"}
 
 
 def test_the_written_files_are_python_whatever_the_columns_are_called(tmp_path: Path) -> None:
