@@ -22,6 +22,7 @@ from airflow_provider_ingest.operators.base import (
 from airflow_provider_ingest.operators.definition import check_place
 from airflow_provider_ingest.operators.lineage import facets_of, lineage_of
 from airflow_provider_ingest.operators.telemetry import measure_run
+from airflow_provider_ingest.operators.unreported import report_committed_chunks
 from airflow_provider_ingest.runs.events import overrides
 from airflow_provider_ingest.runs.records import AWAITS_PUBLICATION
 from airflow_provider_ingest.runs.status import RunStatus
@@ -61,6 +62,8 @@ class FinishOperator(IngestTask):
         staging = bootstrap.staging()
         run = run_of(context, store)
         was_open = not run.status.is_terminal
+        if was_open:
+            report_committed_chunks(config, run, store)
         if run.status is RunStatus.PROCESSING:
             self._work_contested(context, config, run, store)
             run = store.get_run(run.id)  # with what that added to the counts
@@ -100,7 +103,9 @@ class FinishOperator(IngestTask):
         if decided_in is RunStatus.CANCELLING:
             end = RunStatus.CANCELLED
         else:
-            error = self._error(context, run, store) or self._publish(config, run, store)
+            # the run is read behind its chunks: one that reports in between would be missing in the counts
+            error = self._error(context, run, store) or self._publish(config, store.get_run(run.id), store)
+            run = store.get_run(run.id)
             end = RunStatus.FAILED if error else RunStatus.COMPLETED
             if end is RunStatus.COMPLETED and run.counts.failed:
                 end = RunStatus.COMPLETED_WITH_ERRORS
