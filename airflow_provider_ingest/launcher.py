@@ -14,6 +14,12 @@ if TYPE_CHECKING:
 CHUNK_TASK = "chunk"
 
 
+def shut_pool(name: str, slots: int | None) -> str:
+    """What is to be said of a pool that is not there or has no slots."""
+    trouble = "has no slots" if slots == 0 else "is not there"
+    return f"Its tasks wait for the pool {name!r}, which {trouble}: 'airflow pools set {name} SLOTS DESCRIPTION'."
+
+
 class AirflowLauncher:
     """Works through Airflow's own session, so that a run and its DAG run are recorded together or not at all.
 
@@ -62,6 +68,26 @@ class AirflowLauncher:
         query = select(DagRun.state).where(DagRun.dag_id == run.dag_id, DagRun.run_id == run.dag_run_id)
         found = self.session.scalar(query)
         return None if found is None else str(getattr(found, "value", found))
+
+    def obstacle(self, run: RunRecord) -> str | None:
+        """Why Airflow starts none of the run's tasks that are due: they wait for a pool in which nothing can run."""
+        from airflow.models.pool import Pool
+        from airflow.models.taskinstance import TaskInstance
+        from airflow.utils.state import TaskInstanceState
+        from sqlalchemy import or_, select
+
+        query = (
+            select(TaskInstance.pool, Pool.slots)
+            .outerjoin(Pool, Pool.pool == TaskInstance.pool)
+            .where(
+                TaskInstance.dag_id == run.dag_id,
+                TaskInstance.run_id == run.dag_run_id,
+                TaskInstance.state == TaskInstanceState.SCHEDULED,
+                or_(Pool.slots.is_(None), Pool.slots == 0),
+            )
+        )
+        found = self.session.execute(query.limit(1)).first()
+        return None if found is None else shut_pool(found.pool, found.slots)
 
     def skip_waiting(self, run: RunRecord) -> None:
         """Set the chunk tasks that no executor has yet to ``skipped``, in one UPDATE.

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from airflow_provider_ingest import bootstrap
 from airflow_provider_ingest.cli.entry import REFUSED, command, ingest
+from airflow_provider_ingest.cli.importer_findings import Finding, connection, importers
 from airflow_provider_ingest.cli.output import print_as
-from airflow_provider_ingest.cli.target_tables import NoAnswer, check_target
 from airflow_provider_ingest.exceptions import IngestError, SetupError
 from airflow_provider_ingest.settings import check_keys, load_settings
 
@@ -28,15 +28,6 @@ HEALTHY = '"healthy"'
 EXECUTION_API = "[core] execution_api_server_url"
 BROWSERS = "under which browsers reach the API server, for example https://airflow.example.com"
 TASKS = "under which tasks reach the API server, for example http://airflow-api:8080/execution/"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
-    """One thing that was looked at; ``mend`` is empty where all is well."""
-
-    check: str
-    state: str
-    mend: str = ""
 
 
 @command
@@ -61,7 +52,7 @@ def examine() -> Iterator[Finding]:
     yield _checked("api", "the API server answers for the service", _look_at_api)
     yield _checked("task_api", "tasks can reach the API server", _look_at_task_api)
     if not tables.mend:
-        yield from _importers()
+        yield from importers()
 
 
 def _checked(check: str, well: str, look: Callable[[], object]) -> Finding:
@@ -95,7 +86,7 @@ def _look_as_tasks_do(*, compare: bool) -> None:
     :param compare: whether the metadata database can be looked at.
     """
     conn_id = load_settings().db_conn_id
-    store = bootstrap.task_store(_connection(conn_id))
+    store = bootstrap.task_store(connection(conn_id))
     store.check_rights()
     if compare:
         _look_for_newest_run(store, conn_id)
@@ -168,75 +159,3 @@ def _asked(url: str, option: str) -> httpx.Response:
         raise SetupError(
             f"Nothing answers at {url} ({type(error).__name__}): start 'airflow api-server', or correct {option}."
         ) from error
-
-
-def _connection(conn_id: str) -> Any | None:
-    """The Airflow connection out of environment, secrets backends or metadata database."""
-    from airflow.exceptions import AirflowNotFoundException
-    from airflow.models import Connection
-    from sqlalchemy.exc import DBAPIError
-
-    try:
-        return Connection.get_connection_from_secrets(conn_id)
-    except (AirflowNotFoundException, DBAPIError):
-        return None
-
-
-def _importers() -> Iterator[Finding]:
-    with ingest() as service:
-        manifests = service.importers()
-    if not manifests:
-        yield Finding(
-            check="importers",
-            state="none",
-            mend="No DAG has an importer: call ingest_dag() in a DAG file, and let the DAG processor run; "
-            "'airflow dags list-import-errors' shows files that it cannot read.",
-        )
-    yield from _unreadable_files([manifest["dag_id"] for manifest in manifests])
-    silent: dict[str, str] = {}
-    for manifest in manifests:
-        yield _importer(manifest, silent)
-
-
-def _importer(manifest: Mapping[str, Any], silent: dict[str, str]) -> Finding:
-    """One importer.
-
-    :param silent: what was said of connections whose database did not answer: nobody waits for one again.
-    """
-    check, conn_id = f"importer {manifest['slug']}", manifest["target"]["conn_id"]
-    if manifest["dag"]["is_paused"]:
-        return Finding(check=check, state="its DAG is paused", mend=f"airflow dags unpause {manifest['dag_id']}")
-    connection = _connection(conn_id)
-    if connection is None:
-        mend = f"Create the Airflow connection {conn_id!r} of its target database."
-        return Finding(check=check, state="its target's connection is not there", mend=mend)
-    if conn_id not in silent:
-        try:
-            check_target(manifest, connection)
-            return Finding(check=check, state="ready")
-        except NoAnswer as error:
-            silent[conn_id] = str(error)
-        except IngestError as error:
-            return Finding(check=check, state="no row could be written", mend=str(error))
-    return Finding(check=check, state="its target does not answer", mend=silent[conn_id])
-
-
-def _unreadable_files(dag_ids: Sequence[str]) -> Iterator[Finding]:
-    """DAG files that Airflow cannot read and that hold importers, by their error or by what they held before."""
-    from airflow.models.dag import DagModel
-    from airflow.models.errors import ParseImportError
-    from airflow.utils.session import create_session
-    from sqlalchemy import select
-
-    with create_session(scoped=False) as session:
-        errors = session.execute(
-            select(ParseImportError.bundle_name, ParseImportError.filename, ParseImportError.stacktrace)
-        ).all()
-        place = select(DagModel.bundle_name, DagModel.relative_fileloc).where(DagModel.dag_id.in_(dag_ids))
-        known = {tuple(row) for row in session.execute(place)} if errors else set()
-    for bundle, file, trace in errors:
-        if "airflow_provider_ingest" in (trace or "") or (bundle, file) in known:
-            reason = ((trace or "").strip().splitlines() or ["unknown"])[-1].removeprefix(
-                "airflow_provider_ingest.exceptions."
-            )
-            yield Finding(check=f"file {file}", state="Airflow cannot read it", mend=f"Mend the file: {reason}")

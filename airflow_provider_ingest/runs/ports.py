@@ -166,6 +166,9 @@ class Launcher(Protocol):
     def state_of(self, run: RunRecord) -> str | None:
         """The state of the run's DAG run (``queued``, ``running``, ``success``, ``failed``); ``None`` if it is gone."""
 
+    def obstacle(self, run: RunRecord) -> str | None:
+        """Why none of the run's tasks that are due is started, if that will not pass by itself."""
+
     def skip_waiting(self, run: RunRecord) -> None:
         """Spare the scheduler the chunks that have not started (they would see the cancellation anyway)."""
 

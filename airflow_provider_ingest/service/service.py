@@ -203,14 +203,14 @@ class IngestService:
             raise
 
     def standstill(self, run: RunRecord) -> str | None:
-        """Why nobody works on an open run for the time being, as far as its importer tells."""
+        """Why nobody works on an open run for the time being, as far as its DAG and its tasks tell."""
         if run.status.is_terminal:
             return None
         if (manifest := self._manifest(run)) is None:
             return f"The DAG {run.dag_id!r} is not there: {GONE} The run goes on when it is back."
         if manifest.get("dag", {}).get("is_paused"):
             return f"The DAG {run.dag_id!r} is paused; the run goes on when it is unpaused."
-        return None
+        return self.ports.launcher.obstacle(run)
 
     def _manifest(self, run: RunRecord) -> Mapping[str, Any] | None:
         try:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 TAG = "ingest"
 STAGE_TASK = "stage"
+DEFAULT_POOL = "default_pool"
 
 _manifests: dict[tuple[str, str], dict[str, Any] | None] = {}
 """Parsed manifests by DAG id and hash of the serialized DAG; a new version of a DAG replaces its old one."""
@@ -55,7 +56,7 @@ class DagCatalog:
                     "title": None if row.title == row.dag_id else row.title,
                     "description": row.description,
                 }
-                result.append({**manifest, "dag": state})
+                result.append({**manifest, "dag": {**manifest["dag"], **state}})
         return result
 
     def _load(self, serialized_id: Any) -> dict[str, Any] | None:
@@ -63,7 +64,9 @@ class DagCatalog:
 
         serialized = self.session.get(SerializedDagModel, serialized_id)
         data = serialized.data if serialized is not None else None
-        return manifest_in(json.loads(data) if isinstance(data, str) else data or {})
+        document = json.loads(data) if isinstance(data, str) else data or {}
+        manifest = manifest_in(document)
+        return None if manifest is None else {**manifest, "dag": {"pools": pools_in(document)}}
 
 
 def manifest_in(serialized: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -77,6 +80,13 @@ def manifest_in(serialized: Mapping[str, Any]) -> dict[str, Any] | None:
                 return None
             return manifest if isinstance(manifest, dict) and "slug" in manifest else None
     return None
+
+
+def pools_in(serialized: Mapping[str, Any]) -> list[str]:
+    """The pools of a serialized DAG's tasks; Airflow leaves out its default one."""
+    tasks = [entry.get("__var", entry) for entry in serialized.get("dag", {}).get("tasks", ())]
+    named = {task.get("pool") or (task.get("partial_kwargs") or {}).get("pool") for task in tasks}
+    return sorted(pool or DEFAULT_POOL for pool in named)
 
 
 def _forget(dag_id: str) -> None:

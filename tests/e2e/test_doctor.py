@@ -50,6 +50,31 @@ def test_a_file_whose_importer_cannot_work_is_named_with_the_reason(airflow: Air
     assert not [check for check in found if "another_kind" in check]
 
 
+def test_importers_that_share_a_slug_or_wait_for_a_pool_without_slots_are_named(airflow: AirflowServer) -> None:
+    folder = Path(airflow.environment["AIRFLOW__CORE__DAGS_FOLDER"])
+    definition = """
+from airflow_provider_ingest import IngestConfig, SourceType, ingest_dag
+config = IngestConfig.for_("products", conn_id="demo_db").from_source(SourceType.UPLOAD).map("sku", "sku")
+dag = ingest_dag("{slug}", config{more})
+"""
+    files = {
+        "twin_one.py": definition.format(slug="twin", more=""),
+        "twin_two.py": definition.format(slug="twin", more=", schedule=None"),
+        "waiting.py": definition.format(slug="waiting", more=', pool="of_nobody"'),
+    }
+    for name, text in files.items():
+        (folder / name).write_text(text)
+    try:
+        airflow.run_cli("dags", "reserialize", check=False)
+        found = mends(airflow)
+    finally:
+        for name in files:
+            (folder / name).unlink()
+        airflow.run_cli("dags", "reserialize", check=False)
+    assert found["importer twin"].startswith("twin_one.py and twin_two.py define it, and Airflow takes ")
+    assert found["importer waiting"].startswith("Its tasks wait for the pool 'of_nobody', which is not there: ")
+
+
 def test_a_bad_value_is_named_with_its_key_and_an_example(airflow: AirflowServer) -> None:
     assert mends(airflow, AIRFLOW__INGEST__CHUNK_SIZE="many") == {
         "settings": "[ingest] chunk_size = 'many' cannot be used: expected a whole number from 1. For example: 250000"

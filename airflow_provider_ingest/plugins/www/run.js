@@ -151,6 +151,7 @@ export function Run({ id, embedded = false }) {
     run.can?.needs_file ? h(C.Text, { mb: 3, color: "fg.muted" }, run.can.needs_file) : null,
     error ? h(ErrorNote, { error, retry: reload }) : null,
     run.summary?.error ? h(ErrorNote, { error: new Error(run.summary.error.message) }) : null,
+    run.standstill ? h(Warning, { text: run.standstill }) : null,
     warnings.map((text) => h(Warning, { key: text, text })),
     run.is_dry_run ? h(C.Text, { mb: 3, color: "fg.muted" }, dryOf(run)) : null,
     isOpen(run) ? h(C.Box, { mb: 4 }, h(ProgressLine, { run })) : null,

@@ -10,7 +10,7 @@ from airflow.serialization.serialized_objects import DagSerialization
 
 from airflow_provider_ingest import EventHandler, IngestConfig, SourceType, ingest_dag, ingest_prune_dag
 from airflow_provider_ingest.exceptions import ConfigError
-from airflow_provider_ingest.storage.catalog import manifest_in
+from airflow_provider_ingest.storage.catalog import manifest_in, pools_in
 
 
 def config(source=SourceType.FILESYSTEM, **options):
@@ -33,6 +33,11 @@ def test_the_manifest_travels_with_the_serialized_dag():
     assert manifest is not None
     assert (manifest["slug"], manifest["dag_id"], dag.dag_id) == ("products", "ingest_products", "ingest_products")
     assert manifest == json.loads(dag.get_task("stage").doc_json)
+
+
+def test_the_pools_that_its_tasks_wait_for_are_known_from_the_serialized_dag():
+    assert pools_in(serialized(ingest_dag("products", config(path="p.csv"), pool="small"))) == ["default_pool", "small"]
+    assert pools_in(serialized(ingest_dag("products", config(path="p.csv")))) == ["default_pool"]
 
 
 def test_parsing_twice_gives_one_version():

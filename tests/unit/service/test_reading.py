@@ -63,6 +63,8 @@ def test_a_template_has_the_fields_in_order_and_an_example(world: World) -> None
 def test_an_open_run_tells_why_nobody_works_on_it(world: World) -> None:
     ended, run = world.ended(), world.started()
     assert world.service.standstill(run) is None
+    world.launcher.obstacles[run.id] = world.launcher.obstacles[ended.id] = "Its tasks wait for a pool without slots."
+    assert world.service.standstill(run) == "Its tasks wait for a pool without slots."
     world.catalog.known["products"]["dag"]["is_paused"] = True
     assert world.service.standstill(run) == "The DAG 'ingest_products' is paused; the run goes on when it is unpaused."
     assert world.service.standstill(ended) is None

@@ -62,12 +62,16 @@ class Launcher:
         self.launched: list[int] = []
         self.spared: list[int] = []
         self.states: dict[int, str | None] = {}
+        self.obstacles: dict[int, str] = {}
 
     def launch(self, run: RunRecord) -> None:
         self.launched.append(run.id)
 
     def state_of(self, run: RunRecord) -> str | None:
         return self.states.get(run.id, "running")
+
+    def obstacle(self, run: RunRecord) -> str | None:
+        return self.obstacles.get(run.id)
 
     def skip_waiting(self, run: RunRecord) -> None:
         self.spared.append(run.id)

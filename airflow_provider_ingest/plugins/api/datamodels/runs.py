@@ -134,6 +134,7 @@ class RunDetail(RunResource):
     """A run with its logged rows, by row number."""
 
     can: RunCan
+    standstill: str | None = Field(description="Why nobody works on an open run, if that will not pass by itself.")
     rows: list[RowResource] = Field(
         default=[], description="Left out where the importer logs no rows, or the caller may not read task logs."
     )

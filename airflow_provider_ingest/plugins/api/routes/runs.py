@@ -106,8 +106,8 @@ def show_run(
     with ingest() as service:
         run = user.check_run(service.run(run_id))
         rows = service.rows(run, paged) if user.may_read_rows(run.importer) else None
-        can = abilities(service, user, run)
-    data = {**run_resource(run), "can": can}
+        can, standstill = abilities(service, user, run), service.standstill(run)
+    data = {**run_resource(run), "can": can, "standstill": standstill}
     if rows is not None:
         data |= {"rows": [row_resource(row) for row in rows.items], "rows_meta": paging.meta(rows)}
     return {"data": data}
