@@ -69,6 +69,11 @@ def _child(child_shapes: MappingABC[str, TableShape], path: str) -> TableShape:
 
 def _column(shape: TableShape, attribute: str) -> ColumnShape:
     column = shape.column(attribute)
+    if attribute in shape.computed:
+        raise TargetError(
+            f'The column "{attribute}" of the table "{shape.name}" is computed by the database and cannot be written: '
+            "leave out what maps it, and map the columns that it is computed of."
+        )
     if column is None:
         raise TargetError(
             f'The table "{shape.name}" has no column "{attribute}".{did_you_mean(attribute, shape.names)} '

@@ -106,6 +106,9 @@ def _text(values: pl.Series, column: ColumnShape, *, may_hold_nul: bool = True) 
     if column.length is not None and (text.str.len_bytes().max() or 0) > column.length:  # type: ignore[operator]
         message = f"{_takes(column)}, at most {column.length} characters."
         refused += _refusal(text.str.len_chars() > column.length, "too_long", message)
+    if column.size is not None and (text.str.len_bytes().max() or 0) > column.size:  # type: ignore[operator]
+        message = f"{_takes(column)}, at most {column.size} bytes."
+        refused += _refusal(text.str.len_bytes() > column.size, "too_long", message)
     return text, refused
 
 

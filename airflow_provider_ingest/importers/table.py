@@ -39,7 +39,7 @@ class ColumnShape:
     :param sql_type: its type as the database writes it, for messages and casts.
     :param has_default: the database fills it when it is left out (default, identity, autoincrement).
     :param default: a constant that the mapped class gives it (``Column(default=…)``), with ``has_constant``.
-    :param length: most characters of a text column.
+    :param length: most characters of a text column; ``size`` its most bytes, where the type counts those.
     :param precision: total digits of a numeric column; ``scale`` its decimals.
     :param minimum: smallest integer it takes; ``maximum`` the largest.
     :param choices: the values of an enum.
@@ -54,6 +54,7 @@ class ColumnShape:
     has_constant: bool = False
     default: Any = None
     length: int | None = None
+    size: int | None = None
     precision: int | None = None
     scale: int | None = None
     minimum: int | None = None
@@ -66,11 +67,14 @@ class ColumnShape:
 class TableShape:
     """A table: columns in order, primary key, unique keys, and foreign keys as
     ``{(local columns): (table, (remote columns))}``.
+
+    :param computed: the columns that the database computes of others and nobody can write; not among ``columns``.
     """
 
     name: str
     schema: str | None = None
     columns: tuple[ColumnShape, ...]
+    computed: tuple[str, ...] = ()
     primary_key: tuple[str, ...] = ()
     unique_keys: tuple[tuple[str, ...], ...] = ()
     foreign_keys: Mapping[tuple[str, ...], tuple[str, tuple[str, ...]]] = field(default_factory=dict)

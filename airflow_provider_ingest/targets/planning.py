@@ -79,6 +79,11 @@ def plan_tables(connection: sa.Connection, tables: TargetTables, sql_types: SqlT
     if tables.key is not None:
         unknown = [name for name in tables.key.attributes if shape.column(name) is None]
         if unknown:
+            computed = [name for name in unknown if name in shape.computed]
+            if computed:
+                raise TargetError(
+                    f"The key names {', '.join(computed)}, which {shape.name} computes: no row can set it"
+                )
             raise TargetError(f"The key names {', '.join(unknown)}, but {shape.name} has {', '.join(shape.names)}")
     children = []
     for nested in tables.nested:

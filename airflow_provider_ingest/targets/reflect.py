@@ -15,6 +15,12 @@ from airflow_provider_ingest.targets.kinds import choices_of, integer_range, kin
 
 SHOWN_TABLES = 10
 
+ANY = "ANY"
+"""A type of SQLite, for which SQLAlchemy says NUMERIC."""
+
+SIZES = {"name": 63, '"char"': 1}
+"""Types of PostgreSQL that cut a longer text without a word, and the bytes they take."""
+
 
 def declared_table(model: Any) -> sa.Table | None:
     """The table behind a mapped class or ``Table``; ``None`` for a name."""
@@ -139,6 +145,7 @@ def shape_of(inspector: sa.Inspector, table: sa.Table, model: Any, sql_types: di
             for column in table.columns
             if column.computed is None
         ),
+        computed=tuple(column.name for column in table.columns if column.computed is not None),
         primary_key=tuple(column.name for column in table.primary_key.columns),
         unique_keys=tuple(dict.fromkeys(uniques)),
         foreign_keys=foreign,
@@ -152,7 +159,7 @@ def _column(
     said = next((one for one in declared.columns if one.name == column.name), own) if declared is not None else None
     # databases with few types of their own (SQLite, MySQL) know less of a column than its class
     type_ = column.type if said is None or dialect.name == "postgresql" else said.type
-    kind = kind_of(type_)
+    kind = kind_of(type_) if sql_types.get(column.name) != ANY else ColumnKind.TEXT
     low, high = integer_range(type_, dialect.name)
     lengths = [
         length
@@ -173,6 +180,7 @@ def _column(
         has_constant=is_constant,
         default=constant.arg if is_constant else None,
         length=min(lengths) if lengths else None,
+        size=SIZES.get(sql_type) if dialect.name == "postgresql" else None,
         precision=getattr(type_, "precision", None) if kind is ColumnKind.NUMERIC else None,
         scale=getattr(type_, "scale", None) if kind is ColumnKind.NUMERIC else None,
         minimum=low,

@@ -11,6 +11,7 @@ from sqlalchemy.pool import NullPool
 
 from airflow_provider_ingest.targets.base import SqlTarget
 from airflow_provider_ingest.targets.definition import TablePlan
+from airflow_provider_ingest.targets.reflect import ANY
 from airflow_provider_ingest.targets.sqlite_rows import SqliteWriter
 from airflow_provider_ingest.targets.writer import TableWriter
 
@@ -38,6 +39,19 @@ class SqliteTarget(SqlTarget):
 
     def lock(self, connection: sa.Connection, run_key: str, index: int, *, dry_run: bool) -> None:
         """Nothing more: whoever holds the write lock is alone."""
+
+    def sql_types(self, connection: sa.Connection, table: sa.Table) -> dict[str, str]:
+        """The columns of a STRICT table that take anything as it is: elsewhere the type ANY makes numbers of texts."""
+        if sqlite3.sqlite_version_info < (3, 37):  # which has no STRICT tables
+            return {}
+        found = connection.execute(
+            sa.text(
+                "SELECT c.name, c.type FROM pragma_table_list(:table) AS t, pragma_table_info(:table) AS c "
+                "WHERE t.schema = :schema AND t.strict AND upper(c.type) = :any"
+            ),
+            {"table": table.name, "schema": table.schema or "main", "any": ANY},
+        )
+        return {str(name): ANY for name, _ in found.all()}
 
     def writers(self, connection: sa.Connection, plan: TablePlan) -> Mapping[str, TableWriter]:
         """Writers over one cursor."""

@@ -36,6 +36,7 @@ def shape_of_model(model: Any) -> TableShape:
         name=table.name,
         schema=table.schema,
         columns=tuple(_column(column, table) for column in table.columns if column.computed is None),
+        computed=tuple(column.name for column in table.columns if column.computed is not None),
         primary_key=tuple(column.name for column in table.primary_key.columns),
         foreign_keys={
             tuple(constraint.column_keys): (

@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from airflow_provider_ingest import IngestConfig, SourceType
+from airflow_provider_ingest.exceptions import TargetError
 from tests.integration.targets.file_runs import NO_FAILURES, Imported, execute, import_file
 
 BYTES = [b"\xff\x00a", b"plain", b"\\xdead", b"\\x0g", b" a\n", b"a\x00b", " é".encode(), None]
@@ -135,3 +136,39 @@ def test_an_hour_of_the_day_needs_no_leading_zero(things: Any, database: str, fo
     expected = [time(9, 30), time(9, 5, 7)]
     assert stored == (expected if form is time else [one.isoformat("microseconds") for one in expected])
     assert set(imported.failed) == {3, 4}
+
+
+@pytest.mark.parametrize("is_keyed", [False, True])
+@pytest.mark.parametrize(("type_", "most"), [("name", 63), ('"char"', 1)])
+def test_a_text_that_postgresql_would_cut_is_refused(things: Any, type_: str, most: int, is_keyed: bool) -> None:
+    stored, imported = things("postgres", type_, ["x" * most, "x" * (most + 1), "é" * most], is_keyed=is_keyed)
+    assert stored == ["x" * most]
+    assert f"The column value takes {type_}, at most {most} bytes." in imported.failed[2]["value"][0]
+    assert set(imported.failed) == {2, 3}
+
+
+def test_a_strict_table_of_sqlite_takes_anything_as_it_is(sqlite_url: str, tmp_path: Path) -> None:
+    execute(sqlite_url, "CREATE TABLE anything (id integer PRIMARY KEY, value ANY) STRICT")
+    config = IngestConfig.for_("anything", conn_id="shop").from_source(SourceType.UPLOAD)
+    file = written(tmp_path / "anything.csv", ["abc", "007", "1.50", ""], "csv")
+    imported = import_file(sqlite_url, config.map("id", "id").map("value", "value"), file, tmp_path)
+    assert imported == Imported(4, NO_FAILURES)
+    assert [row[0] for row in execute(sqlite_url, "SELECT value FROM anything")] == ["abc", "007", "1.50", ""]
+
+
+@pytest.mark.parametrize("database", ["postgres", "mariadb", "sqlite"])
+@pytest.mark.parametrize("is_key", [False, True])
+def test_a_column_that_the_database_computes_is_called_that(
+    request: pytest.FixtureRequest, tmp_path: Path, database: str, is_key: bool
+) -> None:
+    url = request.getfixturevalue(f"{database}_url")
+    execute(url, "CREATE TABLE things (id integer PRIMARY KEY, value integer GENERATED ALWAYS AS (id * 2) STORED)")
+    config = IngestConfig.for_("things", conn_id="shop").from_source(SourceType.UPLOAD)
+    config = config.map("id", "id").map("value", "value")
+    with pytest.raises(TargetError, match="which things computes" if is_key else '"value" .* is computed by the'):
+        import_file(
+            url,
+            config.keyed_by("value") if is_key else config,
+            written(tmp_path / "things.csv", [4], "csv"),
+            tmp_path,
+        )
