@@ -66,9 +66,16 @@ def look_up(
     missing = [one for one in asked if one not in known]
     if create_missing and missing:
         _check_key_is_enough(found, key)
-        _taken(connection, _that_fit(found.columns[key], missing), lambda some: _insert(connection, found, key, some))
+        accepted: list[Any] = []
+        fitting = _that_fit(found.columns[key], missing)
+        _taken(connection, fitting, lambda some: _insert(connection, found, key, some, accepted))
         known |= _select(connection, found, key, value, missing)
-    known |= _spelled_otherwise(connection, found, key, value, asked, known)
+        known |= _spelled_otherwise(connection, found, key, value, asked, known)
+        if lost := [one for one in accepted if one not in known]:
+            _insert_again(connection, found, key, lost)
+            known |= _select(connection, found, key, value, lost)
+    else:
+        known |= _spelled_otherwise(connection, found, key, value, asked, known)
     pairs = [(one, known[typed]) for typed, ones in asked.items() if typed in known for one in ones]
     values = pl.Series("value", [pair[1] for pair in pairs], strict=False)
     return pl.DataFrame({"key": pl.Series("key", [pair[0] for pair in pairs], dtype=given.dtype), "value": values})
@@ -180,7 +187,31 @@ def _that_fit(column: sa.Column[Any], keys: Sequence[Any]) -> list[Any]:
     return [one for one in keys if length is None or not isinstance(one, str) or len(one) <= length]
 
 
-def _insert(connection: sa.Connection, table: sa.Table, key: str, keys: Sequence[Any]) -> Found:
+def _insert_again(connection: sa.Connection, table: sa.Table, key: str, keys: Sequence[Any]) -> None:
+    """Insert what was taken without an error, and is not there: it had something in common with another record.
+
+    Raises where that is the number of the record: no key's fault, and so it would go with each of them.
+    """
+    if connection.dialect.name != "postgresql" or key in table.primary_key.columns:
+        return
+    try:
+        with connection.begin_nested():
+            connection.execute(table.insert(), [{key: one} for one in keys])
+    except sa.exc.DBAPIError as error:
+        primary = sa.inspect(connection).get_pk_constraint(table.name, schema=table.schema)
+        refused_by = getattr(getattr(error.orig, "diag", None), "constraint_name", None)
+        if primary["name"] is None or refused_by != primary["name"]:
+            return
+        name = connection.dialect.identifier_preparer.format_table(table)
+        columns = primary["constrained_columns"]
+        raise TargetError(
+            f"No record can be made in {table.name}: the database gives it a {', '.join(columns)} that another has. "
+            f"Its sequence lags behind, as it does after rows were copied with their numbers. To set it right: "
+            f"SELECT setval(pg_get_serial_sequence('{name}', '{columns[0]}'), max({columns[0]})) FROM {name}"
+        ) from None
+
+
+def _insert(connection: sa.Connection, table: sa.Table, key: str, keys: Sequence[Any], accepted: list[Any]) -> Found:
     dialect = connection.dialect.name
     rows = [{key: one} for one in keys]
     if dialect == "postgresql":
@@ -197,4 +228,5 @@ def _insert(connection: sa.Connection, table: sa.Table, key: str, keys: Sequence
                     connection.execute(table.insert().values(row))
             except sa.exc.IntegrityError:  # another transaction was faster
                 continue
+    accepted.extend(keys)
     return {}

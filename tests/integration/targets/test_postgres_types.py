@@ -10,6 +10,7 @@ import psycopg
 import pytest
 
 from airflow_provider_ingest.engine.convert import conversion_of
+from airflow_provider_ingest.exceptions import TargetError
 from airflow_provider_ingest.targets import open_target
 from tests.contract.target_fixtures import batch, codes, counts, into, write
 
@@ -121,3 +122,15 @@ def test_a_key_of_any_type_is_looked_up_and_what_is_none_is_not_there(
     keys = pl.Series([unknown, found])
     assert target.lookup("keys", "key", "id", keys, create_missing=create_missing).rows() == [(found, 1)]
     assert run(postgres_url, "SELECT count(*) FROM keys") == [(1,)]
+
+
+def test_a_sequence_that_lags_behind_is_named_and_not_the_keys(postgres_url: str) -> None:
+    run(postgres_url, "CREATE TABLE keys (id serial PRIMARY KEY, key text UNIQUE NOT NULL)")
+    run(postgres_url, "INSERT INTO keys SELECT number, 'old ' || number FROM generate_series(1, 9) AS number")
+    target = open_target(postgres_url, into("keys", "id"))
+    with pytest.raises(TargetError, match="Its sequence lags behind") as raised:
+        target.lookup("keys", "key", "id", pl.Series(["new"]), create_missing=True)
+    run(postgres_url, str(raised.value).partition("To set it right: ")[2])
+    assert target.lookup("keys", "key", "id", pl.Series(["new"]), create_missing=True).rows() == [("new", 10)]
+    run(postgres_url, "ALTER SEQUENCE keys_id_seq RESTART WITH 9")
+    assert target.lookup("keys", "key", "id", pl.Series(["a", "b", "c"]), create_missing=True).height == 3
