@@ -169,6 +169,10 @@ class FormatError(RunFailed):
     code = "format_error"
 
 
+class InflatesTooFar(FormatError):
+    """A compressed file or a workbook holds more than a cap allows."""
+
+
 class SchemaMismatch(RunFailed):
     """The file's columns are not those the importer expects; names them, with suggestions."""
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Literal
 
-from airflow_provider_ingest.exceptions import FormatError
+from airflow_provider_ingest.exceptions import FormatError, InflatesTooFar
 from airflow_provider_ingest.formats.limits import LIMITS, MIB, Limits
 
 GZIP_MAGIC = b"\x1f\x8b"
@@ -81,9 +81,9 @@ def compression_of(head: bytes) -> Literal["gzip", "zip", "zstd"] | None:
 def check_size(inflated: int, compressed: int, limits: Limits) -> None:
     """Refuse what inflates to too much, or to suspiciously much for its size."""
     if inflated > limits.inflated_bytes:
-        raise FormatError(f"The compressed file inflates to more than {limits.inflated_bytes // MIB:,} MiB.")
+        raise InflatesTooFar(f"The compressed file inflates to more than {limits.inflated_bytes // MIB:,} MiB.")
     if inflated > limits.ratio_from and inflated > limits.inflate_ratio * max(compressed, 1):
-        raise FormatError(f"The compressed file inflates to more than {limits.inflate_ratio} times its size.")
+        raise InflatesTooFar(f"The compressed file inflates to more than {limits.inflate_ratio} times its size.")
 
 
 @contextmanager

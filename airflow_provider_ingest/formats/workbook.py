@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from airflow_provider_ingest.exceptions import FormatError
+from airflow_provider_ingest.exceptions import FormatError, InflatesTooFar
 from airflow_provider_ingest.formats.compression import check_member, inflate_member, open_zip
 from airflow_provider_ingest.formats.limits import LIMITS, MIB, Limits
 from airflow_provider_ingest.formats.shared_strings import shared_strings
@@ -92,7 +92,7 @@ class Workbook:
 
     def _too_large(self) -> FormatError:
         size = self._limits.workbook_bytes // MIB
-        return FormatError(f"The workbook inflates to more than {size:,} MiB; save it as CSV.")
+        return InflatesTooFar(f"The workbook inflates to more than {size:,} MiB; save it as CSV.")
 
     def _small(self, name: str) -> Iterator[tuple[str, dict[str, str]]]:
         member = self._members.get(name.lower())

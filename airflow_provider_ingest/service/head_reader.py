@@ -9,17 +9,24 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import tempfile
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from airflow_provider_ingest.exceptions import FormatError
-from airflow_provider_ingest.runs.columns import LINE_NUMBER, ROW_NUMBER
+from airflow_provider_ingest.formats.limits import MIB
 
 COLUMNAR = frozenset({"parquet", "arrow"})
 SECONDS = 30
 """How long the other process may take."""
+
+MAX_INFLATED = 16 * MIB
+"""How far a workbook, or a compressed file that cannot be cut, is inflated: half a megabyte may hold hundreds."""
+
+_CHUNK_ROWS, _BATCH_ROWS = 1_000_000, 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,16 +55,26 @@ def read_head(path: Path, name: str, options: Mapping[str, Any], rows: int) -> H
 
 
 def _read(path: Path, options: Mapping[str, Any], rows: int) -> Head:
-    from airflow_provider_ingest.formats import read_table
+    from airflow_provider_ingest.formats import read_chunk
+    from airflow_provider_ingest.formats.limits import Limits
+    from airflow_provider_ingest.formats.plan import plan_any_file
 
-    table = read_table(path, **options)
-    columns = [column for column in table.frame.columns if column not in (ROW_NUMBER, LINE_NUMBER)]
+    limits = Limits(workbook_bytes=MAX_INFLATED, inflated_bytes=MAX_INFLATED)
+    with tempfile.TemporaryDirectory(prefix="ingest-") as scratch:
+        plan = plan_any_file(path, options=options, chunk_rows=_CHUNK_ROWS, scratch=Path(scratch), limits=limits)
+        batches = (each for chunk in plan.chunks for each in read_chunk(plan.reader, chunk, batch_rows=_BATCH_ROWS))
+        most = 1 if plan.reader["format"] == "parquet" else None  # a file that is small can state millions of rows
+        shown: list[dict[str, Any]] = []
+        malformed = 0
+        for batch in islice(batches, most):
+            shown += batch.frame.select(plan.columns).head(rows - len(shown)).to_dicts()
+            malformed += batch.malformed.height
     return Head(
-        columns=columns,
-        rows=table.frame.select(columns).head(rows).to_dicts(),
-        malformed=table.malformed.height,
-        facts={key: value for key, value in table.facts.items() if isinstance(value, str | int | float | bool)},
-        warnings=list(table.warnings),
+        columns=list(plan.columns),
+        rows=shown,
+        malformed=malformed,
+        facts={key: value for key, value in plan.facts.items() if isinstance(value, str | int | float | bool)},
+        warnings=list(plan.warnings),
     )
 
 

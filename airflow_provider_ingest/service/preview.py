@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import io
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from airflow_provider_ingest.exceptions import UnsupportedFile
+from airflow_provider_ingest.exceptions import InflatesTooFar, UnsupportedFile
+from airflow_provider_ingest.formats.compression import open_inflated
 from airflow_provider_ingest.formats.detect import Format, detect_format
+from airflow_provider_ingest.formats.limits import MIB
 from airflow_provider_ingest.importers.source import FORMAT_OPTIONS
 from airflow_provider_ingest.importers.suggestions import look_alikes
-from airflow_provider_ingest.service.head_reader import read_head
+from airflow_provider_ingest.service.head_reader import MAX_INFLATED, read_head
 
 MAX_HEAD = 512 * 1024
-"""Most bytes that are looked at."""
+"""Most bytes that are looked at, of text that was compressed once it is inflated."""
+
+TEXTS = frozenset({"csv", "ndjson", "json"})
+"""The formats that can be cut where a row ends."""
 
 ROWS = 10
 CELL = 200
@@ -31,31 +37,54 @@ def preview(manifest: Mapping[str, Any], head: bytes, name: str | None, size: in
 
     :param head: the file's first bytes, all of them if it is small.
     :param size: the whole file's size in bytes.
-    :raises NoPreview: the file is larger than ``head`` and of a format that is no stream of rows.
+    :raises NoPreview: the file is larger than ``head`` and of a format that is no stream of rows, or it holds more
+        than is looked at.
     """
     found = detect_format(head, name)
     options = {key: value for key, value in manifest["source"].get("options", {}).items() if key in FORMAT_OPTIONS}
+    plain, is_partial = _plain_rows(head, found, size)
     with tempfile.TemporaryDirectory(prefix="ingest-preview-") as directory:
         path = Path(directory) / "head"
-        path.write_bytes(_whole_rows(head, found) if size > len(head) else head)
-        table = read_head(path, found.name, options, ROWS)
+        path.write_bytes(plain)
+        try:
+            table = read_head(path, found.name, options, ROWS)
+        except InflatesTooFar as error:
+            raise _too_large(found) from error
     return {
         "format": found.name,
         "format_label": str(found),
-        "facts": table.facts,
+        "facts": {**table.facts, **({"compression": found.compression} if found.compression else {})},
         "columns": [{"name": column, "attributes": _attributes(manifest, column)} for column in table.columns],
         "missing": _missing(manifest, table.columns),
         "rows": [{key: _short(value) for key, value in row.items()} for row in table.rows],
         "malformed": table.malformed,
         "warnings": table.warnings,
-        "is_partial": size > len(head),
+        "is_partial": is_partial,
     }
+
+
+def _plain_rows(head: bytes, found: Format, size: int) -> tuple[bytes, bool]:
+    """What of a file can be looked at, inflated, and whether that is its beginning only."""
+    is_partial = size > len(head)
+    if is_partial and (found.compression is not None or found.name not in TEXTS):
+        raise NoPreview(f"A file of format {found} can only be previewed whole, up to {MAX_HEAD // 1024} KiB.")
+    if found.compression is not None:
+        most = MAX_HEAD if found.name in TEXTS else MAX_INFLATED
+        with open_inflated(io.BytesIO(head), found.compression) as content:
+            head = content.read(most + 1)
+        is_partial = len(head) > most
+        if is_partial and found.name not in TEXTS:
+            raise _too_large(found)
+        head = head[:most]
+    return (_whole_rows(head, found) if is_partial else head), is_partial
+
+
+def _too_large(found: Format) -> NoPreview:
+    return NoPreview(f"A file of format {found} that inflates to more than {MAX_INFLATED // MIB} MiB has no preview.")
 
 
 def _whole_rows(head: bytes, found: Format) -> bytes:
     """The beginning of a file, cut where a row ends."""
-    if found.compression is not None or found.name not in ("csv", "ndjson", "json"):
-        raise NoPreview(f"A file of format {found} can only be previewed whole, up to {MAX_HEAD // 1024} KiB.")
     if found.name == "json":
         end = head.rfind(b"}")
         while end > 0 and not head[end + 1 :].lstrip().startswith(b","):

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import gzip
 import io
+import json
+import subprocess
+import sys
+import zipfile
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from airflow_provider_ingest.exceptions import FormatError
-from airflow_provider_ingest.service.head_reader import read_head
+from airflow_provider_ingest.service.head_reader import MAX_INFLATED, read_head
+from airflow_provider_ingest.service.preview import MAX_HEAD, ROWS, NoPreview, preview
 
 
 def parquet() -> bytes:
@@ -52,3 +59,37 @@ def told_of(path: Path) -> str:
         return str(read_head(path, "parquet", {}, 2))
     except FormatError as error:
         return str(error)
+
+
+def test_of_compressed_text_only_the_beginning_is_looked_at() -> None:
+    row = b"AB-10001,9\n"
+    seen = preview(MANIFEST, gzip.compress(b"sku,price\n" + row * 2_000_000), "a.csv.gz", 1)
+    assert (seen["is_partial"], seen["format_label"], seen["facts"]["compression"]) == (True, "csv (gzip)", "gzip")
+    assert seen["rows"] == [{"sku": "AB-10001", "price": "9"}] * ROWS
+    assert seen["malformed"] == 0
+    whole = preview(MANIFEST, gzip.compress(b"sku,price\n" + row), "a.csv.gz", 1)
+    assert (whole["is_partial"], len(whole["rows"])) == (False, 1)
+
+
+def test_a_workbook_that_inflates_to_very_much_has_no_preview() -> None:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as container:
+        container.writestr("xl/workbook.xml", "<workbook/>")
+        container.writestr("xl/worksheets/sheet1.xml", b"<row/>" * (MAX_INFLATED // 6 + 1))
+    for content, name in ((file.getvalue(), "a.xlsx"), (gzip.compress(file.getvalue()), "a.xlsx.gz")):
+        with pytest.raises(NoPreview, match="inflates to more than 16 MiB"):
+            preview(MANIFEST, content, name, len(content))
+
+
+def test_a_small_parquet_file_that_states_millions_of_rows_takes_little_memory(tmp_path: Path) -> None:
+    texts = pa.DictionaryArray.from_arrays(pa.array(np.zeros(5_000_000, np.int32)), pa.array(["x" * 1_000]))
+    pq.write_table(pa.table({"sku": texts}), tmp_path / "head", compression="zstd", row_group_size=5_000_000)
+    assert (tmp_path / "head").stat().st_size < MAX_HEAD * 2
+    limited = "import resource, sys; resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30)); "
+    reader = "from airflow_provider_ingest.service.head_reader import main; main(*sys.argv[1:])"
+    command = [sys.executable, "-c", limited + reader, str(tmp_path / "head"), "{}", "2"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert len(json.loads(done.stdout or "{}").get("rows", ())) == 2, done.stderr
+
+
+MANIFEST = {"source": {}, "mappings": [{"attribute": "sku", "fields": ["sku"], "reads": []}]}

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 from urllib.parse import unquote
 
+from anyio import CapacityLimiter
+from anyio.to_thread import run_sync
 from fastapi import APIRouter, Header, Request, Response
 from fastapi.concurrency import run_in_threadpool
 
@@ -21,6 +23,9 @@ from airflow_provider_ingest.service.preview import preview as preview_of
 from airflow_provider_ingest.service.resources import importer_resource
 
 router = APIRouter(prefix="/importers", tags=["importers"])
+
+PREVIEWS = CapacityLimiter(2)
+"""At how many files the server looks at once: they take memory, and the threads that all other answers need."""
 
 
 @router.get("", response_model=models.ImporterList, responses=documents.problems())
@@ -81,7 +86,7 @@ async def preview(
     if not head:
         raise UnsupportedFile("The file is empty.")
     name = unquote(x_file_name) if x_file_name else None
-    return await run_in_threadpool(_preview, slug, head, name, max(x_file_size or 0, len(head)))
+    return await run_sync(_preview, slug, head, name, max(x_file_size or 0, len(head)), limiter=PREVIEWS)
 
 
 def _preview(slug: str, head: bytes, name: str | None, size: int) -> dict[str, Any]:
