@@ -87,3 +87,33 @@ def test_what_is_no_table_is_refused_before_a_run_is_recorded(airflow: AirflowSe
         answer = airflow.post(f"{API}/upload/products", files={"file": ("odd.csv", content)})
         assert answer.status_code == code, answer.text
         assert answer.json()["detail"]
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        ("/?started_after=0001-01-01T00:00:00%2B14:00", 422),
+        ("/?started_before=9999-12-31T23:59:59-14:00", 422),
+        ("/totals?started_before=9999-12-31T23:59:59-14:00", 422),
+        ("/?importer=%00", 422),
+        ("/?user=a%00", 422),
+        ("/?dag_run_id=%00", 422),
+        ("/1?rows_message=%00", 422),
+        ("/importers/products%00", 422),
+        ("/static/1/%00.js", 404),
+        (f"/static/1/{'x' * 300}.js", 404),
+    ],
+)
+def test_an_address_that_nothing_can_have_is_no_error_of_the_server(
+    airflow: AirflowServer, path: str, status: int
+) -> None:
+    answer = airflow.get(API + path, user="viewer")
+    assert (answer.status_code, answer.json()["status"]) == (status, status), answer.text
+
+
+def test_a_file_name_in_an_encoding_that_is_none_is_refused(airflow: AirflowServer) -> None:
+    head = "Content-Disposition: form-data; name=\"file\"; filename*=idna''%ff"
+    headers = {"Content-Type": "multipart/form-data; boundary=b"}
+    body = f"--b\r\n{head}\r\n\r\n{HEADER}\r\n--b--\r\n"
+    answer = airflow.post(f"{API}/upload/products", content=body, headers=headers)
+    assert answer.status_code == 422, answer.text

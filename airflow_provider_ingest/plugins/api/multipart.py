@@ -151,7 +151,10 @@ def _encoded_name(disposition: bytes) -> bytes | None:
     """A file name that is not ASCII as clients from before RFC 7578 send it: ``filename*=utf-8''M%C3%A4rz.csv``."""
     message = Message()
     message["content-disposition"] = disposition.decode("latin-1")
-    name = message.get_filename()
+    try:
+        name = message.get_filename()
+    except (ValueError, TypeError) as error:  # an encoding that is none, or pieces that are numbered in part
+        raise invalid(FILE, "The file's name is encoded in a way that cannot be read.") from error
     return None if name is None else name.encode(errors="replace")
 
 

@@ -142,3 +142,10 @@ def test_malformed_forms_are_refused(body: bytes) -> None:
 def test_a_request_that_is_no_form_is_refused(content_type: str | None) -> None:
     with pytest.raises(InvalidParameter):
         MultipartForm(content_type, Sink())
+
+
+@pytest.mark.parametrize("name", ["*0*=utf-8''a; filename*=utf-8''b", "*=idna''%ff", "*=undefined''a", "*=\0''a"])
+def test_a_file_name_that_cannot_be_decoded_is_refused(name: str) -> None:
+    head = f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename{name}\r\n\r\nx\r\n'
+    with pytest.raises(InvalidParameter, match="name"):
+        parsed(head.encode() + END)

@@ -26,8 +26,12 @@ def openapi_document(request: Request) -> JSONResponse:
 @router.get("/static/{version}/{path:path}")
 def page_module(version: str, path: str) -> Any:
     """A module of the pages; its path changes with each version, so that it can be cached for ever."""
-    file = (PAGES / path).resolve()
-    if not file.is_relative_to(PAGES) or file.suffix not in TYPES or not file.is_file():
+    try:
+        file = (PAGES / path).resolve()
+        is_there = file.is_relative_to(PAGES) and file.suffix in TYPES and file.is_file()
+    except (ValueError, OSError):  # a name that no file can have
+        is_there = False
+    if not is_there:
         raise HTTPException(404, "There is no such file.")
     headers = {"Cache-Control": "private, max-age=31536000, immutable"}
     return FileResponse(file, media_type=TYPES[file.suffix], headers=headers)

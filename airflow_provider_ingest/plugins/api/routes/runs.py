@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request
@@ -13,7 +13,7 @@ from fastapi.responses import StreamingResponse
 from airflow_provider_ingest.plugins.api import datamodels as models
 from airflow_provider_ingest.plugins.api import documents, paging
 from airflow_provider_ingest.plugins.api.dependencies import CurrentUser, User, ingest
-from airflow_provider_ingest.plugins.api.parameters import RunId, RunNumber
+from airflow_provider_ingest.plugins.api.parameters import InUtc, NoNul, RunId, RunNumber
 from airflow_provider_ingest.runs.records import RunFilter, RunRecord
 from airflow_provider_ingest.runs.status import RunStatus
 from airflow_provider_ingest.service import FailedRows, IngestService, RowPaging
@@ -22,9 +22,9 @@ from airflow_provider_ingest.settings import load_settings
 
 router = APIRouter(tags=["runs"])
 
-Importer = Annotated[str | None, Query(max_length=200, description="Slug of an importer.")]
-StartedAfter = Annotated[datetime | None, Query(description="Only runs recorded at or after this time.")]
-StartedBefore = Annotated[datetime | None, Query(description="Only runs recorded before this time.")]
+Importer = Annotated[str | None, Query(max_length=200, description="Slug of an importer."), NoNul]
+StartedAfter = Annotated[datetime | None, Query(description="Only runs recorded at or after this time."), InUtc]
+StartedBefore = Annotated[datetime | None, Query(description="Only runs recorded before this time."), InUtc]
 
 RowStatus = Literal["success", "failed", "skipped", "unprocessed"]
 UNPROCESSED = "`unprocessed` are those that chunks logged which did not finish."
@@ -38,10 +38,12 @@ def list_runs(
     per_page: paging.PageSize = paging.PER_PAGE,
     importer: Importer = None,
     status: Annotated[list[RunStatus] | None, Query(description="One or more statuses.")] = None,
-    user: Annotated[str | None, Query(max_length=250, description="Name of the user who started the run.")] = None,
+    user: Annotated[
+        str | None, Query(max_length=250, description="Name of the user who started the run."), NoNul
+    ] = None,
     started_after: StartedAfter = None,
     started_before: StartedBefore = None,
-    dag_run_id: Annotated[str | None, Query(max_length=250, description="The run of this DAG run.")] = None,
+    dag_run_id: Annotated[str | None, Query(max_length=250, description="The run of this DAG run."), NoNul] = None,
     root_run: Annotated[RunNumber | None, Query(description="A run and all retries that came from it.")] = None,
 ) -> Any:
     """The runs of all importers that the caller may read, most recent first."""
@@ -51,8 +53,8 @@ def list_runs(
             importer=importer,
             statuses=frozenset(status) if status else None,
             user_name=user,
-            started_after=as_utc(started_after),
-            started_before=as_utc(started_before),
+            started_after=started_after,
+            started_before=started_before,
             dag_run_id=dag_run_id,
             root_run=root_run,
         )
@@ -76,8 +78,8 @@ def show_totals(
         which = RunFilter(
             importers=readable_importers(service, reader, importer),
             importer=importer,
-            started_after=as_utc(started_after),
-            started_before=as_utc(started_before),
+            started_after=started_after,
+            started_before=started_before,
         )
         return {"data": asdict(service.totals(which))}
 
@@ -95,7 +97,7 @@ def show_run(
     rows_per_page: Annotated[int | None, Query(ge=1, le=1000, description="At most [ingest] max_show_rows.")] = None,
     rows_status: Annotated[RowStatus | None, Query(description=f"Only rows that ended so; {UNPROCESSED}")] = None,
     rows_message: Annotated[
-        str | None, Query(max_length=2000, description="Only rows of one line of the error summary.")
+        str | None, Query(max_length=2000, description="Only rows of one line of the error summary."), NoNul
     ] = None,
 ) -> Any:
     """One run with a page of its logged rows, by row number."""
@@ -171,11 +173,6 @@ def abilities(service: IngestService, user: User, run: RunRecord) -> dict[str, A
         "needs_file": refusal and str(refusal),
         "download": kept is not None and kept.logged > 0 and user.may_read_rows(run.importer),
     }
-
-
-def as_utc(moment: datetime | None) -> datetime | None:
-    """A time without a zone is one in UTC."""
-    return moment.replace(tzinfo=UTC) if moment is not None and moment.tzinfo is None else moment
 
 
 def _stream(download: FailedRows) -> Iterator[bytes]:
