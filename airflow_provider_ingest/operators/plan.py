@@ -74,7 +74,7 @@ class PlanOperator(IngestTask):
         staging = bootstrap.staging()
         config = importer_of(context)
         plan, size = self._plan(config, run, store, staging)
-        compiled, warnings = self._check_columns(config, plan)
+        compiled, warnings = self._check_columns(config, plan, staging)
         chunks = plan.chunks
         if needs_order(config, chunks):
             chunks = set_contested_apart(config, compiled, plan, staging, staging.temp(run.key, "keys"))
@@ -91,12 +91,12 @@ class PlanOperator(IngestTask):
         log.info("%s rows in %s chunks of %s (%s)", f"{plan.rows:,}", len(chunks), f"{size.rows:,}", size.rule)
         return [chunk.index for chunk in chunks if not is_contested(chunk)]
 
-    def _check_columns(self, config: IngestConfig, plan: FilePlan) -> tuple[Plan, tuple[str, ...]]:
+    def _check_columns(self, config: IngestConfig, plan: FilePlan, staging: Staging) -> tuple[Plan, tuple[str, ...]]:
         """Compare the file's columns with the importer's fields, and those with the table, before any row is worked."""
         compiled = self._compiled(config)
         is_sparse = plan.facts.get("format") in SPARSE
-        if is_sparse and not plan.rows:
-            return compiled, ()  # the columns are the keys of the rows: where there is none, none is missing
+        if is_sparse and not plan.columns and not _has_rows(plan, staging):
+            return compiled, ()  # columns are the keys of rows: where none is a row, the records say what they are
         return compiled, compiled.check_columns(plan.columns, is_sparse=is_sparse)
 
     def _compiled(self, config: IngestConfig) -> Plan:
@@ -147,3 +147,10 @@ class PlanOperator(IngestTask):
             return plan_corrected_rows(path, store, original, compiled, chunk_rows=rows, scratch=scratch)
         except UnsupportedFile as error:
             raise FormatError(str(error)) from error
+
+
+def _has_rows(plan: FilePlan, staging: Staging) -> bool:
+    """Whether any record is a row; looked at only where none has a field."""
+    from airflow_provider_ingest.operators.contested import batches_of
+
+    return any(batch.frame.height for chunk in plan.chunks for batch in batches_of(plan.reader, chunk, staging))

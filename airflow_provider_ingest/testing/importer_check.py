@@ -67,7 +67,9 @@ def check_importer(
         else:
             file = plan_rows(given, chunk_rows=CHUNK_ROWS, scratch=Path(scratch))
             is_sparse = True
-        plan.check_columns(file.columns, is_sparse=is_sparse)
+        has_rows = any(batch.frame.height for chunk in file.chunks for batch in read_chunk(file.reader, chunk))
+        if has_rows or not is_sparse:  # columns are the keys of rows: where none is a row, none is missing
+            plan.check_columns(file.columns, is_sparse=is_sparse)
         for chunk in file.chunks:
             for batch in read_chunk(file.reader, chunk):
                 processed.append(plan.process(batch, lookup))  # noqa: PERF401  # two loops read better than one line

@@ -18,6 +18,8 @@ WIDE = [f"extra {number}" for number in range(2_000)]
 FILES: dict[str, tuple[str, RunStatus, str]] = {
     "header only": (HEADER + "\n", RunStatus.COMPLETED, ""),
     "an empty array": ("[]", RunStatus.COMPLETED, ""),
+    "an array of no objects": ("[1,2]", RunStatus.COMPLETED_WITH_ERRORS, ""),
+    "an array of objects without fields": ("[{},2]", RunStatus.FAILED, "It has no columns."),
     "wrong header": (
         "sku,nmae,category,price,stock,active,released\n" + GOOD,
         RunStatus.FAILED,
@@ -75,6 +77,14 @@ def test_a_row_of_5_mb_is_shown_with_its_failure(airflow: AirflowServer, uploade
     assert run["progress"]["failed"] == 1
     (failed,) = airflow.get(f"{API}/{run['id']}?rows_status=failed").json()["data"]["rows"]
     assert (failed["row_number"], failed["errors"]["code"]) == (2, "too_long")
+
+
+def test_elements_that_are_no_objects_fail_each_with_its_number(
+    airflow: AirflowServer, uploaded: dict[str, dict[str, Any]]
+) -> None:
+    run = uploaded["an array of no objects"]
+    rows = airflow.get(f"{API}/{run['id']}?rows_status=failed").json()["data"]["rows"]
+    assert [(row["row_number"], row["errors"]["code"]) for row in rows] == [(1, "malformed_row"), (2, "malformed_row")]
 
 
 def test_repeated_and_unknown_columns_are_told_as_warnings(uploaded: dict[str, dict[str, Any]]) -> None:
