@@ -21,6 +21,7 @@ _KINDS: tuple[tuple[tuple[type[Any], ...], ColumnKind], ...] = (
     ((mysql.TIME,), ColumnKind.DURATION),
     ((sa.Time,), ColumnKind.TIME),
     ((sa.LargeBinary, sa.BINARY, sa.VARBINARY, postgresql.BYTEA), ColumnKind.BINARY),
+    ((mysql.TINYBLOB, mysql.MEDIUMBLOB, mysql.LONGBLOB), ColumnKind.BINARY),
     ((sa.ARRAY,), ColumnKind.ARRAY),
     ((mysql.SET,), ColumnKind.OTHER),
     ((sa.String,), ColumnKind.TEXT),

@@ -21,7 +21,7 @@ IS_PARENT = frozenset({1217, 1451})
 CHECKS = frozenset({3819, 4025})
 TOO_LONG = frozenset({1406, 1071})
 OUT_OF_RANGE = frozenset({1264, 1441, 1690})
-WRONG_TYPE = frozenset({1265, 1292, 1300, 1366, 1367, 1411, 1426, 1427, 3140, 3141, 3156, 3903})
+WRONG_TYPE = frozenset({1265, 1292, 1300, 1366, 1367, 1411, 1416, 1426, 1427, 3140, 3141, 3156, 3903})
 NO_PARTITION = frozenset({1526, 1748})
 SIGNAL = 1644
 """``SIGNAL`` of a trigger: the user's own words."""
