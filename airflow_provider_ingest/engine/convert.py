@@ -149,8 +149,9 @@ def _integer(values: pl.Series, column: ColumnShape) -> Converted:
 
 
 def _numeric(values: pl.Series, column: ColumnShape) -> Converted:
-    if column.precision is None or column.precision > numerals.WIDEST:
-        converted = numerals.plain_numbers(values, column.scale if column.precision is not None else None)
+    odd = column.precision is not None and not 0 <= (column.scale or 0) <= column.precision  # PostgreSQL has such
+    if column.precision is None or column.precision > numerals.WIDEST or odd:
+        converted = numerals.plain_numbers(values, column.scale if column.precision is not None and not odd else None)
         return converted, _wrong_type(values, converted, column, "a number")
     scale = column.scale or 0
     converted, out = numerals.decimals(values, column.precision, scale)
