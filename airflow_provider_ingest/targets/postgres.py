@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping
 
 import psycopg
 import sqlalchemy as sa
 from sqlalchemy.pool import NullPool
 
+from airflow_provider_ingest.importers.table import ColumnKind
 from airflow_provider_ingest.targets.base import SqlTarget
 from airflow_provider_ingest.targets.definition import TablePlan
 from airflow_provider_ingest.targets.postgres_rows import PostgresWriter
 from airflow_provider_ingest.targets.writer import TableWriter
+
+_ZONED = re.compile("time.* with time zone|tstz")
 
 
 class PostgresTarget(SqlTarget):
@@ -39,6 +43,8 @@ class PostgresTarget(SqlTarget):
         digest = hashlib.sha256(f"ingest:{run_key}:{index}".encode()).digest()
         number = int.from_bytes(digest[:8], "big", signed=True)
         connection.exec_driver_sql("SET LOCAL idle_in_transaction_session_timeout = 0")
+        if any(_reads_zones(table) for table in self.plan.walk()):
+            connection.exec_driver_sql("SET LOCAL TimeZone = 'UTC'")
         connection.execute(sa.text("SELECT pg_advisory_xact_lock(:number)"), {"number": number})
 
     def check_at_once(self, connection: sa.Connection) -> None:
@@ -55,3 +61,9 @@ class PostgresTarget(SqlTarget):
             {"name": connection.dialect.identifier_preparer.format_table(table)},
         )
         return {str(name): str(type_) for name, type_ in found.all()}
+
+
+def _reads_zones(table: TablePlan) -> bool:
+    """Whether the server reads times with a zone from text, as of arrays and ranges: those without one are UTC here."""
+    kinds = (ColumnKind.ARRAY, ColumnKind.OTHER)
+    return any(column.kind in kinds and _ZONED.match(column.sql_type) for column in table.shape.columns)

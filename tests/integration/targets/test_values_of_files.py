@@ -6,7 +6,7 @@ import csv
 import json
 import random
 import string
-from datetime import time, timedelta
+from datetime import UTC, datetime, time, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -172,3 +172,53 @@ def test_a_column_that_the_database_computes_is_called_that(
             written(tmp_path / "things.csv", [4], "csv"),
             tmp_path,
         )
+
+
+@pytest.mark.parametrize("is_keyed", [False, True])
+@pytest.mark.parametrize("database", ["mariadb", "mariadb_load"])
+@pytest.mark.parametrize(("type_", "is_cut"), [("tinyblob", True), ("mediumblob", False), ("longblob", False)])
+def test_each_blob_of_mariadb_takes_bytes_and_cuts_none(
+    things: Any, database: str, type_: str, is_cut: bool, is_keyed: bool
+) -> None:
+    values = [b"\xff\x00a", b" a\n", b"x" * 300]
+    stored, imported = things(database, type_, values, "parquet", is_keyed=is_keyed)
+    assert stored == (values[:2] if is_cut else values)
+    assert set(imported.failed) == ({3} if is_cut else set())
+
+
+@pytest.mark.parametrize("database", ["mariadb", "mariadb_load"])
+def test_a_text_that_is_no_geometry_fails_its_row_alone(
+    request: pytest.FixtureRequest, tmp_path: Path, database: str
+) -> None:
+    url = request.getfixturevalue(f"{database}_url")
+    execute(url, "CREATE TABLE things (id integer PRIMARY KEY, value point)")
+    config = IngestConfig.for_("things", conn_id="shop").from_source(SourceType.UPLOAD)
+    file = written(tmp_path / "things.csv", ["1 1", ""], "csv")
+    imported = import_file(url, config.map("id", "id").map("value", "value"), file, tmp_path)
+    assert (imported.written, set(imported.failed)) == (1, {1})
+
+
+@pytest.mark.parametrize(
+    ("type_", "good", "stored", "large"),
+    [("numeric(3,5)", "0.00999", "0.00999", "0.01"), ("numeric(5,-2)", "12345", "12300", "12345678")],
+)
+def test_a_number_may_have_more_decimals_than_digits_or_fewer_than_none(
+    things: Any, type_: str, good: str, stored: str, large: str
+) -> None:
+    found, imported = things("postgres", type_, [good, large, "x"])
+    assert (found, set(imported.failed)) == ([Decimal(stored)], {2, 3})
+
+
+@pytest.mark.parametrize(
+    ("type_", "given", "stored"),
+    [
+        ("timestamptz[]", "{2026-01-01 10:00}", [datetime(2026, 1, 1, 10, tzinfo=UTC)]),
+        ("timetz", "10:00", time(10, tzinfo=UTC)),
+    ],
+)
+def test_times_without_a_zone_are_utc_wherever_the_server_stands(
+    things: Any, postgres_url: str, type_: str, given: str, stored: Any
+) -> None:
+    (name,) = execute(postgres_url, "SELECT current_database()")[0]
+    execute(postgres_url, f"ALTER DATABASE {name} SET timezone = 'America/New_York'")
+    assert things("postgres", type_, [given])[0] == [stored]
