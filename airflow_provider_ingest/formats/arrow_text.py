@@ -166,6 +166,8 @@ def _iso(series: pl.Series) -> pl.Series:
         return series.dt.to_string("iso:strict")
     if series.dtype == pl.Duration:
         return series.dt.to_string("iso")
+    if series.dtype == pl.Time:
+        return series.dt.to_string("%H:%M:%S%.f")  # a cast leaves the fraction out
     return series.cast(pl.String)
 
 

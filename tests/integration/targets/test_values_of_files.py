@@ -222,3 +222,10 @@ def test_times_without_a_zone_are_utc_wherever_the_server_stands(
     (name,) = execute(postgres_url, "SELECT current_database()")[0]
     execute(postgres_url, f"ALTER DATABASE {name} SET timezone = 'America/New_York'")
     assert things("postgres", type_, [given])[0] == [stored]
+
+
+@pytest.mark.parametrize("database", ["postgres", "sqlite"])
+def test_times_of_parquet_keep_their_fractions(things: Any, database: str) -> None:
+    stored, imported = things(database, "time", [time(9, 5, 7, 123456), time(9, 5)], "parquet")
+    assert imported == Imported(2, NO_FAILURES)
+    assert [str(one).removesuffix(".000000") for one in stored] == ["09:05:07.123456", "09:05:00"]
