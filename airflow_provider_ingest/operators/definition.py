@@ -18,6 +18,10 @@ DEFINITION = "definition"
 """Member of a run's file: what :func:`definition_of` said when the run was planned."""
 
 CHANGED = "The importer's definition was changed while this run was worked: its rows were not all treated alike."
+CHANGED_BEFORE = (
+    "The importer's definition was changed between the start of this run and its first task; its rows are worked by "
+    "the new one. If nobody changed it, two DAG files may use the slug: see 'airflow ingest doctor'."
+)
 
 
 def definition_of(config: IngestConfig, run: RunRecord) -> dict[str, Any]:

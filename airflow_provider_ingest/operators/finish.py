@@ -18,6 +18,7 @@ from airflow_provider_ingest.operators.base import (
     IngestTask,
     importer_of,
     run_of,
+    skip_if_ended,
 )
 from airflow_provider_ingest.operators.definition import check_place
 from airflow_provider_ingest.operators.lineage import facets_of, lineage_of
@@ -85,6 +86,8 @@ class FinishOperator(IngestTask):
         is_changed = not run.is_dry_run and run.counts.created + run.counts.updated > 0
         if config.target is not None and is_changed and (was_open or not was_emitted(run)):
             emit_asset_event(context, run, config.target.conn_id, config.target.label)
+        elif not was_open and context["dag_run"].clear_number:
+            skip_if_ended(run)  # a green task, and its callback, would tell of another import
         return {"ingest_run_id": run.id, "status": str(run.status), **run.progress.to_dict()}
 
     def get_openlineage_facets_on_complete(self, task_instance: Any) -> Any:

@@ -13,6 +13,8 @@ from airflow.listeners import hookimpl
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
+    from airflow_provider_ingest.runs.records import RunRecord
+
 DAG_PREFIX = "ingest_"
 
 _tables_seen: set[str] = set()
@@ -44,8 +46,21 @@ def _end(dag_run: Any, state: str, msg: str | None) -> None:
     with session.no_autoflush:
         store = session_store(session)
         run = store.find_run(dag_run.dag_id, dag_run.run_id)
-        if run is not None and not run.status.is_terminal:
+        if run is None:
+            return
+        if not run.status.is_terminal:
             end_lost_run(store, run, _reason(state, msg or ""))
+        elif _was_cleared_behind(dag_run, run) and not dag_run.note:
+            from airflow_provider_ingest.operators.base import START_ANEW
+
+            dag_run.note = f"Ingest run {run.id} had ended as {run.status} before its DAG run was cleared. {START_ANEW}"
+
+
+def _was_cleared_behind(dag_run: Any, run: RunRecord) -> bool:
+    """Whether the DAG run began once more behind the end of its run: nobody is to take it for another import."""
+    if not dag_run.clear_number or dag_run.start_date is None or run.completed_at is None:
+        return False
+    return bool(run.completed_at < dag_run.start_date)
 
 
 def _reason(state: str, msg: str) -> str:

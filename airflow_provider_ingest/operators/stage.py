@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from airflow_provider_ingest.exceptions import HookFailed, RunFailed, SourceError
 from airflow_provider_ingest.operators.base import IngestTask, skip_if_ended
 from airflow_provider_ingest.operators.configuration import check_configuration
+from airflow_provider_ingest.operators.definition import CHANGED_BEFORE
 from airflow_provider_ingest.operators.staging import stage_source
 from airflow_provider_ingest.operators.telemetry import name_in_logs
 from airflow_provider_ingest.runs.status import RunStatus
@@ -55,6 +56,7 @@ class StageOperator(IngestTask):
         if run.status is not RunStatus.PROCESSING:
             raise AirflowSkipException(f"Ingest run {run.id} is {run.status}; nothing is staged.")
         check_configuration(context, run)
+        run = self._take_definition(run, store)
         log.info("Ingest run %s of importer %s%s", run.id, run.importer, " (dry run)" if run.is_dry_run else "")
         staging = bootstrap.staging()
         self._before_import(run, store, staging)
@@ -110,6 +112,16 @@ class StageOperator(IngestTask):
         fingerprint = json.loads(self.doc_json or "{}").get("fingerprint")
         return str(fingerprint) if fingerprint else None
 
+    def _take_definition(self, run: RunRecord, store: RunStore) -> RunRecord:
+        """Let the run have the fingerprint of the definition that works it, not that it was started with."""
+        own = self._fingerprint()
+        if own is None or own == run.fingerprint:
+            return run
+        store.record_definition(run.id, own)
+        if run.fingerprint is not None:
+            store.add_warning(run.id, CHANGED_BEFORE)
+        return store.get_run(run.id)
+
     def _before_import(self, run: RunRecord, store: RunStore, staging: Staging) -> None:
         """Call ``before_import`` of each handler, once: a note in staging outlives a retry of the task."""
         from airflow_provider_ingest.runs.events import overrides
@@ -130,7 +142,7 @@ class StageOperator(IngestTask):
 
     def _look_for_twin(self, run: RunRecord, store: RunStore, file: dict[str, Any]) -> None:
         """The same file by the same definition again: a warning, or a refusal if the importer says so."""
-        fingerprint = run.fingerprint or self._fingerprint()
+        fingerprint = run.fingerprint
         if run.is_dry_run or run.retry_of is not None or run.options.get("force") or not fingerprint:
             return
         if self._config.refuses_duplicates:

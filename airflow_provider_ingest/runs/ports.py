@@ -95,6 +95,9 @@ class RunStore(Protocol):
     def record_file(self, run_id: int, file: Mapping[str, Any]) -> None:
         """Keep the facts of the staged file; ``name`` also becomes the original file name if none is set."""
 
+    def record_definition(self, run_id: int, fingerprint: str) -> None:
+        """Keep the fingerprint of the definition that works the run, instead of that which it was started with."""
+
     def record_plan(self, run_id: int, chunks: Sequence[ChunkPlan], warnings: Sequence[str] = ()) -> None:
         """Record chunks and total; planning again replaces what no chunk has started yet, and is refused after."""
 

@@ -191,6 +191,11 @@ class RunTable(SqlBase):
             if not _touched(session.execute(update(RUNS).where(RUNS.c.id == run_id).values(values))):
                 raise missing_run(run_id)
 
+    def record_definition(self, run_id: int, fingerprint: str) -> None:
+        """Keep the fingerprint of the definition that works the run."""
+        with self._transaction() as session:
+            session.execute(update(RUNS).where(RUNS.c.id == run_id).values(fingerprint=fingerprint))
+
     def add_warning(self, run_id: int, warning: str) -> None:
         """Keep a warning for the run's summary; the same sentence once."""
         with self._transaction() as session:

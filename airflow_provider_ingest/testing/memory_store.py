@@ -218,6 +218,12 @@ class MemoryStore(MemoryWork):
             name = file.get("name") if name is None else name
             ledger.run = replace(ledger.run, file=dict(file), original_filename=name)
 
+    def record_definition(self, run_id: int, fingerprint: str) -> None:
+        """Keep the fingerprint of the definition that works the run."""
+        with self._lock:
+            ledger = self._ledger(run_id)
+            ledger.run = replace(ledger.run, fingerprint=fingerprint)
+
     def _runs(self) -> list[RunRecord]:
         """All runs, most recent first."""
         with self._lock:

@@ -136,6 +136,15 @@ def test_the_same_file_is_found_among_real_completed_runs_only(store: RunStore) 
     assert store.find_same_file("products", "t" * 64, "f", before=10**9) is None
 
 
+def test_the_same_file_is_looked_for_by_the_definition_that_works_it(store: RunStore) -> None:
+    run = ended_run(store, fingerprint="as it was started")
+    store.record_file(run.id, {"sha256": "s" * 64, "name": "a.csv"})
+    store.record_definition(run.id, "as it was worked")
+    assert store.get_run(run.id).fingerprint == "as it was worked"
+    assert store.find_same_file("products", "s" * 64, "as it was started", before=10**9) is None
+    assert store.find_same_file("products", "s" * 64, "as it was worked", before=10**9) is not None
+
+
 def test_runs_of_the_same_file_are_rivals_while_they_work_and_once_they_are_completed(store: RunStore) -> None:
     file = {"sha256": "s" * 64, "name": "a.csv"}
     run, completed = store.create_run(new_run(fingerprint="f")), ended_run(store, fingerprint="f")

@@ -112,6 +112,21 @@ def test_clearing_a_run_that_failed_says_that_a_new_one_is_needed(airflow: Airfl
     assert skus(airflow, "Q-%") == 0
 
 
+def test_clearing_a_completed_run_is_no_green_import_without_a_row(airflow: AirflowServer, file):
+    dag_run_id = trigger(airflow, "strict", {"payload": file("once.csv", "E-1,x,Toys,1")})
+    before = ended(airflow, "strict", dag_run_id)
+    path = f"/api/v2/dags/ingest_strict/dagRuns/{dag_run_id}"
+    wait_until(lambda: airflow.get(path).json()["state"] == "success")
+    assert airflow.get(path).json()["note"] is None
+    assert airflow.post(f"{path}/clear", json={"dry_run": False}).status_code == 200
+    wait_until(lambda: airflow.get(path).json()["note"])
+    note = f"Ingest run {before.id} had ended as completed before its DAG run was cleared."
+    assert airflow.get(path).json()["note"].startswith(note)
+    assert airflow.get(f"{path}/taskInstances/finish").json()["state"] == "skipped"
+    assert ended(airflow, "strict", dag_run_id) == before
+    assert skus(airflow, "E-%") == 1
+
+
 def test_an_importer_that_is_changed_between_the_chunks_of_a_run_says_so(airflow: AirflowServer, file):
     importer = airflow.home / "dags" / "edited.py"
     definition = """
