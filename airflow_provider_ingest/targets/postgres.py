@@ -52,10 +52,15 @@ class PostgresTarget(SqlTarget):
         connection.exec_driver_sql("SET CONSTRAINTS ALL IMMEDIATE")
 
     def sql_types(self, connection: sa.Connection, table: sa.Table) -> dict[str, str]:
-        """Types as PostgreSQL itself writes them; they serve as casts."""
+        """Types as PostgreSQL itself writes them; they serve as casts.
+
+        A domain over bits or arrays is its base: a cast to it would cut bits, and SQLAlchemy knows no such arrays.
+        """
         found = connection.execute(
             sa.text(
-                "SELECT attname, format_type(atttypid, atttypmod) FROM pg_attribute "
+                "SELECT attname, CASE WHEN format_type(typbasetype, typtypmod) ~ '^bit|\\[\\]$' "
+                "THEN format_type(typbasetype, typtypmod) ELSE format_type(atttypid, atttypmod) END "
+                "FROM pg_attribute JOIN pg_type ON pg_type.oid = atttypid "
                 "WHERE attrelid = CAST(:name AS regclass) AND attnum > 0 AND NOT attisdropped"
             ),
             {"name": connection.dialect.identifier_preparer.format_table(table)},

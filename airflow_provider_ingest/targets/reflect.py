@@ -159,14 +159,14 @@ def _column(
     said = next((one for one in declared.columns if one.name == column.name), own) if declared is not None else None
     # databases with few types of their own (SQLite, MySQL) know less of a column than its class
     type_ = column.type if said is None or dialect.name == "postgresql" else said.type
-    kind = kind_of(type_) if sql_types.get(column.name) != ANY else ColumnKind.TEXT
+    sql_type = sql_types.get(column.name)
+    kind = ColumnKind.TEXT if sql_type == ANY else ColumnKind.ARRAY if _is_array(sql_type) else kind_of(type_)
     low, high = integer_range(type_, dialect.name)
     lengths = [
         length
         for one in (column, said)
         if one is not None and kind is ColumnKind.TEXT and (length := getattr(one.type, "length", None)) is not None
     ]
-    sql_type = sql_types.get(column.name)
     if sql_type is None:
         sql_type = "" if isinstance(column.type, sa.types.NullType) else column.type.compile(dialect)
     constant: Any = said.default if said is not None else None
@@ -189,6 +189,10 @@ def _column(
         and (dialect.name != "postgresql" or isinstance(type_, sa.CHAR | postgresql.CITEXT)),
         choices=choices_of(type_) or (choices_of(said.type) if said is not None and kind is ColumnKind.ENUM else ()),
     )
+
+
+def _is_array(sql_type: str | None) -> bool:
+    return sql_type is not None and sql_type.endswith("[]")
 
 
 def has_own_default(column: sa.Column[Any]) -> bool:

@@ -229,3 +229,16 @@ def test_times_of_parquet_keep_their_fractions(things: Any, database: str) -> No
     stored, imported = things(database, "time", [time(9, 5, 7, 123456), time(9, 5)], "parquet")
     assert imported == Imported(2, NO_FAILURES)
     assert [str(one).removesuffix(".000000") for one in stored] == ["09:05:07.123456", "09:05:00"]
+
+
+@pytest.mark.parametrize("is_keyed", [False, True])
+@pytest.mark.parametrize(
+    ("base", "given", "stored"),
+    [("bit varying(3)", ["101", "10101"], ["101"]), ("varchar(3)[]", ["{abc}", '["abcd"]', '["a"]'], [["abc"], ["a"]])],
+)
+def test_a_domain_cuts_nothing_that_its_base_would_not_take(
+    things: Any, postgres_url: str, base: str, given: list[str], stored: list[Any], is_keyed: bool
+) -> None:
+    execute(postgres_url, f"CREATE DOMAIN few AS {base}")
+    found, imported = things("postgres", "few", given, is_keyed=is_keyed)
+    assert (found, set(imported.failed)) == (stored, {2})
