@@ -60,3 +60,16 @@ def check_place(config: IngestConfig, run: RunRecord) -> None:
             "The importer was changed while this run was worked, from an atomic one or to one: its rows would be "
             "written in two ways. The rest of them is not."
         )
+
+
+def warn_of_another_target(config: IngestConfig, run: RunRecord, store: RunStore) -> None:
+    """Warn if a retry writes its rows elsewhere than the run whose failed rows they are."""
+    if run.retry_of is None:
+        return
+    before, now = (store.get_run(run.retry_of).file or {}).get(DEFINITION), definition_of(config, run)
+    if before is not None and (before["table"], before["conn_id"]) != (now["table"], now["conn_id"]):
+        store.add_warning(
+            run.id,
+            f"Run {run.retry_of} wrote its rows to {before['table']!r} of the connection {before['conn_id']!r}; this "
+            f"retry of it writes to {now['table']!r} of {now['conn_id']!r}, as the importer does now.",
+        )

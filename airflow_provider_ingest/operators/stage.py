@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from airflow_provider_ingest.exceptions import HookFailed, RunFailed, SourceError
 from airflow_provider_ingest.operators.base import IngestTask, skip_if_ended
 from airflow_provider_ingest.operators.configuration import check_configuration
-from airflow_provider_ingest.operators.definition import CHANGED_BEFORE
+from airflow_provider_ingest.operators.definition import CHANGED_BEFORE, warn_of_another_target
 from airflow_provider_ingest.operators.staging import stage_source
 from airflow_provider_ingest.operators.telemetry import name_in_logs
 from airflow_provider_ingest.runs.status import RunStatus
@@ -60,6 +60,7 @@ class StageOperator(IngestTask):
         log.info("Ingest run %s of importer %s%s", run.id, run.importer, " (dry run)" if run.is_dry_run else "")
         staging = bootstrap.staging()
         self._before_import(run, store, staging)
+        warn_of_another_target(self._config, run, store)
         if self._config.may_double:
             _warn_of_earlier_retries(run, store)
         if run.retry_of is not None and not run.payload:

@@ -8,7 +8,13 @@ import pytest
 
 from airflow_provider_ingest import IngestConfig, SourceType
 from airflow_provider_ingest.exceptions import RunFailed
-from airflow_provider_ingest.operators.definition import CHANGED, DEFINITION, check_definition, definition_of
+from airflow_provider_ingest.operators.definition import (
+    CHANGED,
+    DEFINITION,
+    check_definition,
+    definition_of,
+    warn_of_another_target,
+)
 from airflow_provider_ingest.runs.records import NewRun, RunRecord
 from airflow_provider_ingest.testing.memory_store import MemoryStore
 from airflow_provider_ingest.validators import RequiredValidator
@@ -61,3 +67,16 @@ def test_an_importer_does_not_become_atomic_in_the_middle_of_a_run(store: Memory
 def test_a_run_that_was_planned_before_definitions_were_kept_goes_on(store: MemoryStore, run: RunRecord) -> None:
     check_definition(GOODS.atomic(), replace(run, file={"name": "goods.csv"}), store)
     assert store.warnings(run.id) == ()
+
+
+def test_a_retry_whose_rows_go_elsewhere_than_those_of_its_run_says_so(store: MemoryStore, run: RunRecord) -> None:
+    new = NewRun(key="l", importer="goods", dag_id="ingest_goods", dag_run_id="s", retry_of=run.id)
+    retry = store.create_run(new)
+    warn_of_another_target(GOODS.chunk_size(5), retry, store)
+    assert store.warnings(retry.id) == ()
+    moved = IngestConfig.for_("wares", conn_id="shop_db").from_source(SourceType.UPLOAD).map("sku", "sku")
+    warn_of_another_target(moved, retry, store)
+    assert store.warnings(retry.id) == (
+        f"Run {run.id} wrote its rows to 'goods' of the connection 'shop_db'; this retry of it writes to 'wares' of "
+        "'shop_db', as the importer does now.",
+    )
