@@ -187,7 +187,14 @@ function factsOf(importer) {
     ["Same file again", importer.refuses_duplicates ? "refused, unless it is forced" : null],
     ["Row log", LOGGED[importer.row_log] ?? null],
     ["Sensitive fields", (importer.sensitive_fields ?? []).join(", ")],
-    ["DAG", h(Link, { to: `/dags/${encodeURIComponent(importer.dag_id)}` }, importer.dag_id)],
+    [
+      "DAG",
+      h(
+        Link,
+        { to: `/dags/${encodeURIComponent(importer.dag_id)}` },
+        h(Cut, { width: "min(46rem, 100%)" }, importer.dag_id),
+      ),
+    ],
   ];
 }
 

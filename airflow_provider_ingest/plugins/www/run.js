@@ -104,11 +104,11 @@ function Header({ run, isEmbedded, onChange, onError }) {
     { justify: "space-between", wrap: "wrap", gap: 3, mb: 4 },
     h(
       C.HStack,
-      { gap: 3, wrap: "wrap" },
+      { gap: 3, wrap: "wrap", minW: 0 },
       h(C.Heading, { as: "h1", size: isEmbedded ? "lg" : "xl" }, `Run #${run.id}`),
       h(
         Link,
-        { to: `${PAGES}/importers/${encodeURIComponent(run.importer)}` },
+        { to: `${PAGES}/importers/${encodeURIComponent(run.importer)}`, minW: 0 },
         h(Cut, { width: "min(30rem, 100%)" }, run.importer),
       ),
       h(StatusBadge, { status: run.status, dry: run.is_dry_run }),

@@ -1,5 +1,6 @@
 // A table as all pages show one: it scrolls sideways by itself, with the keyboard too.
 import { C, h } from "./shell.js";
+import { Cut } from "./pieces.js";
 
 /**
  * A table with a name, its head and its rows.
@@ -27,7 +28,7 @@ export function DataTable({ label, head, numbers = [], children }) {
 }
 
 /** The name of a field or attribute in a table, whose lines are shaded as plain code would be. */
-export const Name = ({ children }) => h(C.Code, { variant: "outline", me: 1 }, children);
+export const Name = ({ children }) => h(C.Code, { variant: "outline", me: 1 }, h(Cut, { width: "18rem" }, children));
 
 /** A line of a table. */
 export const Line = C.Table.Row;
