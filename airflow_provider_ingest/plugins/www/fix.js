@@ -71,6 +71,7 @@ function Field({ row, name, edits, onEdit }) {
       minW: isLong ? "16rem" : "9rem",
       rows: isLong ? 3 : undefined,
       bg: "bg",
+      dir: "auto",
       value: edited ?? text,
       borderColor: errors && edited === undefined ? "border.error" : undefined,
       "aria-label": `${name} of row ${row.row_number}`,

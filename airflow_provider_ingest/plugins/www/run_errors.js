@@ -10,6 +10,9 @@ import { Trace } from "./trace.js";
 const COLUMNS = 40;
 const MESSAGE = 500;
 
+/** Fields of a row whose messages are shown: a row of a wide file may be wrong in hundreds, each of which is marked. */
+const REASONS = 10;
+
 /** Bars that are shown at first. */
 const BARS = 8;
 
@@ -88,7 +91,7 @@ function Told({ text }) {
 function Reasons({ errors }) {
   const fields = Object.entries(errors?.validation ?? {});
   if (!fields.length) return h(C.Text, { overflowWrap: "anywhere" }, h(Told, { text: errors?.message ?? "" }));
-  return fields.map(([field, texts]) =>
+  const told = fields.slice(0, REASONS).map(([field, texts]) =>
     h(
       C.Text,
       { key: field, overflowWrap: "anywhere" },
@@ -97,6 +100,11 @@ function Reasons({ errors }) {
       texts.map((text, index) => h(Fragment, { key: index }, index ? " " : null, h(Told, { text }))),
     ),
   );
+  const left = fields.length - told.length;
+  const rest = left
+    ? h(C.Text, { color: "fg.muted" }, `and ${left === 1 ? "1 more field" : `${count(left)} more fields`}`)
+    : null;
+  return h(Fragment, null, told, rest);
 }
 
 /** The columns in which something is wrong with a row. */
