@@ -6,27 +6,25 @@ from datetime import UTC, datetime
 from typing import Annotated
 
 from fastapi import Path
-from pydantic import AfterValidator, Field
-
-
-def without_nul(text: str | None) -> str | None:
-    """A text that every database can compare with: PostgreSQL takes none that holds NUL."""
-    if text is not None and "\0" in text:
-        raise ValueError("a text without NUL is expected")
-    return text
+from pydantic import AfterValidator, Field, StringConstraints
 
 
 def as_utc(moment: datetime | None) -> datetime | None:
-    """The time in UTC; one without a zone is one in UTC already."""
+    """The time in UTC; one without a zone is one in UTC already.
+
+    One that leaves the calendar on the way is its end: what lies before or behind that is the same.
+    """
     if moment is None:
         return None
     try:
         return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
     except OverflowError:
-        raise ValueError("a time whose year in UTC is from 1 to 9999 is expected") from None
+        return (datetime.min if moment.year == 1 else datetime.max).replace(tzinfo=UTC)
 
 
-NoNul = AfterValidator(without_nul)
+NoNul = StringConstraints(pattern=r"^[^\x00]*$")
+"""A text that every database can compare with: PostgreSQL takes none that holds NUL."""
+
 InUtc = AfterValidator(as_utc)
 
 RunNumber = Annotated[int, Field(ge=1, le=2**63 - 1)]
