@@ -171,12 +171,11 @@ class RunTable(SqlBase):
             values |= {"completed_at": at, "summary": None if summary is None else dict(summary), "open_retry_of": None}
         guard = (RUNS.c.id == run_id, RUNS.c.status.in_(sorted(allowed)))
         with self._transaction() as session:
+            lock_run(session, run_id)  # by its id alone: MariaDB may go by the status, and many at once into a deadlock
             won = _touched(session.execute(update(RUNS).where(*guard).values(values)))
-            history = session.scalar(select(RUNS.c.history).where(RUNS.c.id == run_id))
-            if history is None:
-                raise missing_run(run_id)
-            if won:  # the UPDATE holds the line, so nobody else appends between reading and writing
-                history = [*history, {"status": str(target), "at": stamp(at)}]
+            if won:  # the line is held, so nobody else appends between reading and writing
+                history = session.scalar(select(RUNS.c.history).where(RUNS.c.id == run_id))
+                history = [*(history or ()), {"status": str(target), "at": stamp(at)}]
                 session.execute(update(RUNS).where(RUNS.c.id == run_id).values(history=history))
         return won
 
