@@ -54,7 +54,8 @@ def _put(answers: SimpleQueue[IngestError | None], look: Callable[[], None]) -> 
     except IngestError as error:
         answers.put(error)
     except Exception as error:  # noqa: BLE001  # the hook of any provider may have been asked, and the thread ends here
-        answers.put(SetupError(f"The connection of the target cannot be used ({type(error).__name__}): {error}"))
+        reason = type(error).__name__  # its words may hold the password
+        answers.put(SetupError(f"The connection of the target cannot be used ({reason}): correct its type and extras."))
     else:
         answers.put(None)
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import threading
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import pytest
 
@@ -15,6 +13,7 @@ from airflow_provider_ingest.runs.records import RunFilter
 from airflow_provider_ingest.runs.status import TERMINAL, TRANSITIONS, RunStatus, origins
 from tests.contract.conftest import StoreFactory
 from tests.contract.factories import ended_run, new_run, planned_run
+from tests.contract.threads import at_once
 
 DAY = timedelta(days=1)
 
@@ -285,20 +284,3 @@ def test_a_warning_is_kept_once(store: RunStore) -> None:
     for warning in ("column x is not used", "slow", "column x is not used"):
         store.add_warning(run.id, warning)
     assert tuple(store.warnings(run.id)) == ("column x is not used", "slow")
-
-
-def at_once(calls: list[Any]) -> list[Any]:
-    """The results of calls that start at the same moment in threads of their own."""
-    gate, results = threading.Barrier(len(calls)), []
-
-    def run(call: Any) -> None:
-        gate.wait()
-        results.append(call())
-
-    threads = [threading.Thread(target=run, args=(call,)) for call in calls]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(results) == len(calls)
-    return results

@@ -16,7 +16,7 @@ from airflow_provider_ingest.runs.progress import Counts
 from airflow_provider_ingest.runs.status import RunStatus
 from tests.contract.conftest import StoreFactory
 from tests.contract.factories import log_line, new_run, plan, planned_run, row_log
-from tests.contract.test_run_store_contract import at_once
+from tests.contract.threads import at_once
 
 OUTCOME = ChunkOutcome(
     counts=Counts(created=5, updated=1, skipped=1, failed=3),
